@@ -401,9 +401,6 @@ WRONG: list[tuple[str, str, Any, str]] = [
     (WEIGHTED, "seed", 2**32 - 2, "'seed' should be 0 to 4294967293"),
     (WEIGHTED, "num_hashes", 101, "'num_hashes' .* 1 to 100, but"),
     (WEIGHTED, "initial_weight", float("nan"), "100, but is nan"),
-    (WEIGHTED, "combine", "mean", "'sum' or 'concat', but is 'mean'"),
-    (WEIGHTED, "same_hash", "no", "'same_hash' should be True or"),
-    (WEIGHTED, "append_weights", 1, "'append_weights' should be"),
     (WEIGHTED, "tables", "a.npz", r"'tables'.*a\.npz.*'importance_rows'"),
     ("SubwordEmbed", "attr", "IS_ALPHA", "'attr' should be"),
     ("SubwordEmbed", "minn", 4, "'maxn' should be"),
@@ -417,8 +414,6 @@ WRONG: list[tuple[str, str, Any, str]] = [
     (TEXTCAT, "rows", None, "'num_hashes' 1"),
     (f"{TEXTCAT}, without weights", "num_hashes", 5, "'num_hashes' should be 1 to 4"),
     ("PoolCompressor", "num_bits", 21, "'num_bits' should be 1 to 20"),
-    ("MD5Hasher", "form", "nfc", "'form' should be 'NFC' or 'NFD'"),
-    ("LSHHasher", "form", "x", "'form' should be 'NFC'"),
     ("LSHHasher", "max_ngrams", 0, "'max_ngrams' should be 1 or more"),
 ]
 

@@ -6,14 +6,7 @@ import numpy as np
 from thinc.api import Model, uniform_init
 from thinc.types import Floats2d
 
-from ..arguments import (
-    MAX_ROWS,
-    MAX_WIDTH,
-    check_choice,
-    check_dropout,
-    check_integers,
-    check_types,
-)
+from ..arguments import MAX_ROWS, MAX_WIDTH, check_choice, check_dropout, check_integers
 from ..hashing.murmur import MAX_HASHES
 from ..kernels.distinct import find_distinct
 from ..kernels.rows import is_on_gpu
@@ -79,7 +72,6 @@ def SubwordEmbed(
     check_integers(minn, MAX_CHARACTERS, maxn=maxn)
     check_integers(1, MAX_HASHES, num_hashes=num_hashes)
     check_dropout(dropout)
-    check_types(str | Path | None, "a path or null", init=init)
     model: Model[InT, OutT] = Model(
         NAME,
         forward,

@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from itertools import islice
 from pathlib import Path
 from textwrap import shorten
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,7 +18,6 @@ from spacy.vocab import Vocab
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ..arguments import check_choice
 from ..files import quote
 from ..layers.loss import get_cross_entropy
 from .decoding import (
@@ -78,7 +77,7 @@ def make_token_ner(
     nlp: Language,
     name: str,
     model: Model[list[Doc], list[Floats2d]],
-    decoding: str,
+    decoding: Literal["viterbi", "greedy"],
     spans_key: str | None,
     scorer: Callable | None,
 ) -> "TokenNER":
@@ -126,7 +125,6 @@ class TokenNER(TrainablePipe):
         spans_key: str | None = None,
         scorer: Callable | None = None,
     ) -> None:
-        check_choice(tuple(DECODERS), decoding=decoding)
         if spans_key == "":
             raise ValueError("'spans_key' should be a key of doc.spans, or null.")
         if any(node.attrs.get("softmax_normalize") is False for node in model.walk()):

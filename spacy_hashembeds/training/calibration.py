@@ -11,7 +11,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import logger, minibatch
 
-from ..arguments import check_items, check_pipeline, check_types
+from ..arguments import check_items, check_pipeline
 from ..components.decoding import (
     BIASES,
     MAX_SLOPE,
@@ -83,7 +83,6 @@ def calibrate_ner(
     RAISES (ValueError): If there is no `token_ner`.
     """
     check_pipeline(nlp)
-    check_types(bool, "True or False", balance=balance)
     check_items("Examples or Docs", examples=examples)
     return _calibrate(nlp, examples, "'examples'", balance)
 

@@ -12,13 +12,10 @@ from spacy.tokens import Doc, Span, Token
 from spacy.training import Example
 
 from ..architectures.features import Value, get_stored, read_feature
-from ..arguments import EXTENSION, SPANS, check_items, check_types, is_feature
+from ..arguments import EXTENSION, SPANS, check_items, is_feature
 from ..files import quote
 from .annotation import walk_layers
 from .joined import DOCUMENT, is_span_key
-
-#: Policies for tokens that do not align one to one.
-MISALIGNED = ("first", "error")
 
 
 def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
@@ -32,8 +29,6 @@ def create_set_extensions(*, names: Sequence[str]) -> Callable[[Any], Any]:
         to None.
     """
     check_items("names of attributes", names=names)
-    for i, name in enumerate(names):
-        check_types(str, "the name of an attribute", **{f"names[{i}]": name})
 
     def set_extensions(target: Any) -> Any:
         register_extensions(names)

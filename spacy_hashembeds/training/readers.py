@@ -5,6 +5,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain, count, islice
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
 from spacy.errors import Errors
@@ -14,9 +15,9 @@ from spacy.training import Corpus, Example
 from spacy.training.augment import dont_augment
 from spacy.vocab import Vocab
 
-from ..arguments import check_choice, check_features, check_integers, check_items
+from ..arguments import check_features, check_integers, check_items
 from .docbin import read_docs
-from .features import MISALIGNED, copy_features, find_stored, keep_features, read_stored
+from .features import copy_features, find_stored, keep_features, read_stored
 from .joined import ENOUGH_TOKENS, regroup
 
 #: The registered names of the readers.
@@ -61,13 +62,12 @@ class FeatureCorpus(Corpus):
         limit: int = 0,
         augmenter: Augmenter | None = None,
         keep: Sequence[str] = (),
-        misaligned: str = "first",
+        misaligned: Literal["first", "error"] = "first",
     ) -> None:
         if path is None:
             raise ValueError(Errors.E913)  # as in spaCy
         check_integers(0, max_length=max_length, limit=limit)
         self.keep, self.misaligned = check_features(keep=keep), misaligned
-        check_choice(MISALIGNED, misaligned=misaligned)
         super().__init__(
             path,
             gold_preproc=gold_preproc,
@@ -185,7 +185,7 @@ class JoinedCorpus(FeatureCorpus):
         lengths: Sequence[int] = LENGTHS,
         seed: int = 0,
         keep: Sequence[str] = (),
-        misaligned: str = "first",
+        misaligned: Literal["first", "error"] = "first",
     ) -> None:
         super().__init__(
             path,

@@ -120,7 +120,7 @@ def test_data_without_entities_or_with_invalid_ones_are_refused():
 @pytest.mark.parametrize(
     ("settings", "model", "match"),
     [
-        ({"decoding": "beam"}, {}, "'decoding'"),
+        ({"decoding": "beam"}, {}, "decoding"),
         ({"spans_key": ""}, {}, "'spans_key'"),
         ({}, {"normalize": False}, "'model'.*normalize = true"),
         ({}, {"nO": 13}, "'b' .* 9 .* 2 labels.* 13"),

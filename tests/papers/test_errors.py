@@ -56,7 +56,6 @@ def test_bad_arguments_of_ensembles_and_objectives(make, name):
         (SEVERAL, {"attrs": ["NORM", "IS_ALPHA", "SUFFIX"]}, "attrs"),
         (SEVERAL, {"attrs": ["NORM", "norm", "SUFFIX"]}, "attrs"),
         (SEVERAL, {"attrs": ["NORM"]}, "hashers"),
-        (SEVERAL, {"hashers": ["NORM"]}, "hashers"),
         (SEVERAL, {"hashers": of_all(PROJ)}, "hashers.NORM"),
         (SEVERAL, {"compressors": {"NORM": PROJ}}, "compressors"),
         (SEVERAL, {"compressors": of_all("x")}, "compressors.NORM"),

@@ -1,7 +1,7 @@
 from collections.abc import Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from spacy.tokens import Doc
 from thinc.api import Model
@@ -10,20 +10,8 @@ from thinc.types import Floats2d
 from ...architectures.descriptions import EmbedderDescription
 from ...architectures.mix_attributes import check_seed, mix_attributes
 from ...architectures.symbols import wait_for_symbols
-from ...arguments import (
-    MAX_WIDTH,
-    check_attributes,
-    check_choice,
-    check_integers,
-    check_rows,
-    check_types,
-)
-from .weightedhashembed import (
-    COMBINE,
-    MAX_COMPONENTS,
-    WeightedColumn,
-    WeightedHashEmbed,
-)
+from ...arguments import MAX_WIDTH, check_attributes, check_integers, check_rows
+from .weightedhashembed import MAX_COMPONENTS, WeightedColumn, WeightedHashEmbed
 
 NAME = "multi_weighted_hash_embed"
 
@@ -41,7 +29,7 @@ def MultiWeightedHashEmbed(
     importance_rows: list[int] | None = None,
     num_hashes: int = _NUM_HASHES,
     same_hash: bool = False,
-    combine: str = "sum",
+    combine: Literal["sum", "concat"] = "sum",
     append_weights: bool = False,
     initial_weight: float = 0.0,
     tables: str | Path | None = None,
@@ -82,9 +70,6 @@ def MultiWeightedHashEmbed(
     check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
     check_seed(seed, len(names))
     check_rows(names, rows=rows)
-    check_choice(COMBINE, combine=combine)
-    flags = {"same_hash": same_hash, "append_weights": append_weights}
-    check_types(bool, "True or False", **flags)
     if not abs(initial_weight) <= LARGEST_WEIGHT:
         raise ValueError(
             f"'initial_weight' should be up to {LARGEST_WEIGHT:g}, but is "
@@ -97,8 +82,16 @@ def MultiWeightedHashEmbed(
                 f"'tables' ({tables}) and 'importance_rows' are alternatives: weights "
                 "are chosen by symbol or by hashing. Remove one of them."
             )
-    make = partial(WeightedHashEmbed, width, num_hashes=num_hashes, combine=combine)
-    make = partial(make, initial_weight=initial_weight, dropout=dropout, **flags)
+    make = partial(
+        WeightedHashEmbed,
+        width,
+        num_hashes=num_hashes,
+        same_hash=same_hash,
+        combine=combine,
+        append_weights=append_weights,
+        initial_weight=initial_weight,
+        dropout=dropout,
+    )
     weights: Sequence[int | None] = importance_rows or [None] * len(names)
     embeds: list[Model] = [
         make(rows[i], nK=weights[i], seed=seed + i, key=name, column=i)

@@ -1,4 +1,4 @@
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from spacy.ml.staticvectors import StaticVectors
@@ -18,7 +18,7 @@ from ...architectures.distinct_words import (
 from ...architectures.distinct_words import forward as distinct_forward
 from ...architectures.mix_attributes import Parts, embed_tokens, make_parts
 from ...architectures.static_vectors import DOCS, get_vectors_width
-from ...arguments import MAX_WIDTH, check_attributes, check_integers, check_types
+from ...arguments import MAX_WIDTH, check_attributes, check_integers
 from ...layers.checks import check_once
 from ...layers.column import Array, Backprop, Column
 from ...layers.folding import Fold
@@ -58,7 +58,7 @@ def HashFormerEmbed(
     *,
     width: int,
     attrs: list[str],
-    hashers: dict[str, Any],  # checked below
+    hashers: dict[str, Any],  # layers, checked below: confection can't
     compressors: dict[str, Any],
     include_static_vectors: bool,
     maxout_pieces: int | None = 3,
@@ -124,7 +124,6 @@ def HashFormerEmbed(
 
 def _check_blocks(names: list[str], known: Sequence[Callable], **blocks: Any) -> None:
     """Check that each attribute has a known layer."""
-    check_types(Mapping, "a block for each of 'attrs'", **blocks)
     ((argument, layers),) = blocks.items()
     if set(layers) != set(names):
         raise ValueError(

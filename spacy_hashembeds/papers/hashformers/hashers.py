@@ -10,14 +10,14 @@ import hmac
 import unicodedata
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, cast
+from typing import Any, Literal, cast, get_args
 
 import numpy as np
 from numpy.typing import NDArray
 from thinc.api import Model
 
 from ...architectures.distinct_words import Words
-from ...arguments import check_choice, check_integers, check_types
+from ...arguments import check_integers
 from ...kernels.rows import NUMPY_OPS
 from ...layers import checks
 from ...layers.codecache import CodeCache
@@ -28,7 +28,7 @@ InT = Sequence[str]
 OutT = NDArray
 
 #: Unicode normalization forms.
-FORMS = ("NFC", "NFD", "NFKC", "NFKD")
+Form = Literal["NFC", "NFD", "NFKC", "NFKD"]
 #: Maximum characters of an n-gram, and bits of a code.
 MAX_NGRAM_SIZE = 100
 MAX_BITS = 4096
@@ -38,7 +38,7 @@ MAX_LSH_ROWS = 2**20
 _LONGEST = 1000
 
 
-def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, OutT]:
+def MD5Hasher(*, key: str | None = None, form: Form | None = None) -> Model[InT, OutT]:
     """Hash words by MD5, to 128 bits: similar words have unrelated codes.
 
     With `EmbCompressor`, the row is the digest modulo the number of rows.
@@ -52,9 +52,6 @@ def MD5Hasher(*, key: str | None = None, form: str | None = None) -> Model[InT, 
     Source: Xue and Aletras, "HashFormers" (2022), §3.2, except for the printed digests,
     which belong to other words.
     """
-    check_types(str | None, "text, or null", key=key)
-    if form is not None:
-        check_choice(FORMS, form=form)
     return Model(
         "md5hasher",
         md5_forward,
@@ -97,7 +94,7 @@ def hash_by_md5(words: Sequence[str], key: bytes | None = None) -> list[bytes]:
 
 def _check_md5(model: Model[InT, OutT]) -> None:
     checks.check_foreign(model, "hashes by MD5", "lsh_seed")
-    checks.check_attr_choice(model, "form", (None, *FORMS))
+    checks.check_attr_choice(model, "form", (None, *get_args(Form)))
     is_right = isinstance(model.attrs["md5_key"], str | None)
     checks.check_attr(model, "md5_key", is_right, "text")
 
@@ -108,7 +105,7 @@ def LSHHasher(
     ngram_size: int = 4,
     max_ngrams: int | None = 50_000,
     seed: int = 0,
-    form: str | None = None,
+    form: Form | None = None,
 ) -> Model[InT, OutT]:
     """Hash words by their character n-grams: similar words have most bits in common.
 
@@ -130,8 +127,6 @@ def LSHHasher(
     Source: Xue and Aletras (2022), §3.3 and §3.5. The authors' code uses RoBERTa's
     subwords, weighted by word length, instead of n-grams.
     """
-    if form is not None:
-        check_choice(FORMS, form=form)
     check_integers(1, MAX_BITS, num_bits=num_bits)
     check_integers(1, MAX_NGRAM_SIZE, ngram_size=ngram_size)
     check_integers(0, 2**64 - 1, seed=seed)
@@ -175,7 +170,7 @@ def set_ngrams(model: Model[InT, OutT], ngrams: NDArray) -> None:
 
 def _check_lsh(model: Model[InT, OutT]) -> None:
     checks.check_foreign(model, "hashes by LSH", "md5_key")
-    checks.check_attr_choice(model, "form", (None, *FORMS))
+    checks.check_attr_choice(model, "form", (None, *get_args(Form)))
     checks.check_integer(model, "lsh_seed", 0, 2**64 - 1)
     checks.check_integer(model, "ngram_size", 1, MAX_NGRAM_SIZE)
     if model.attrs["ngrams"] is not None:

@@ -2,20 +2,13 @@
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 from thinc.api import Model, Ops, get_width
 from thinc.types import Floats2d
 
-from ...arguments import (
-    MAX_DEPTH,
-    MAX_ROWS,
-    MAX_WIDTH,
-    check_choice,
-    check_dropout,
-    check_integers,
-)
+from ...arguments import MAX_DEPTH, MAX_ROWS, MAX_WIDTH, check_dropout, check_integers
 from ...layers import checks
 from ...layers.torchlayer import Group, Params, Spans, require_torch, run_sequences
 
@@ -39,7 +32,7 @@ def TransformerEncoder(
     depth: int,
     num_heads: int,
     hidden_width: int | None = None,
-    norm: str = "pre",
+    norm: Literal["pre", "post"] = "pre",
     max_length: int = 512,
     stride: int | None = None,
     dropout: float = 0.1,
@@ -88,7 +81,6 @@ def TransformerEncoder(
     stride = (max_length + 1) // 2 if stride is None else stride
     check_integers(1, 4 * MAX_WIDTH, hidden_width=hidden_width)
     check_integers(1, max_length, stride=stride)
-    check_choice(list(NORMS), norm=norm)
     check_dropout(dropout)
     check_dropout(attention_dropout, name="attention_dropout")
     # dimensions, not attributes: Thinc refuses weights with other ones
