@@ -9,7 +9,6 @@ holds the number of tokens per text.
 
 from collections.abc import Callable, Iterable, Sequence
 from itertools import pairwise
-from math import isfinite
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -69,24 +68,16 @@ def get_tag_ids(labels: Iterable[str]) -> dict[str | None, int]:
     return numbers
 
 
-def check_labels(labels: Any) -> list[str]:
+def check_labels(labels: Any) -> None:
     """Validate a list of entity types."""
-    names = [*labels] if isinstance(labels, list | tuple) else [labels]
-    wrong = [name for name in names if not _is_name(name)]
-    if wrong or not isinstance(labels, list | tuple) or len(set(names)) < len(names):
-        raise ValueError(
-            "'labels' should be a list of distinct entity types, in UTF-8 and without "
-            "surrounding white space, as written by `spacy init labels`, but is "
-            f"{quote(labels)}: {quote((wrong or names)[0])}."
-        )
-    return names
-
-
-def _is_name(label: Any) -> bool:
-    # refuse unpaired surrogates, which JSON may contain
-    return isinstance(label, str) and (
-        label.encode("utf8", "ignore").decode("utf8") == label.strip() != ""
+    is_right = isinstance(labels, list | tuple) and all(
+        isinstance(label, str) and label == label.strip() != "" for label in labels
     )
+    if not is_right or len({*labels}) < len(labels):
+        raise ValueError(
+            "'labels' should be a list of distinct entity types without surrounding "
+            f"white space, as written by `spacy init labels`, but is {quote(labels)}."
+        )
 
 
 def decode_viterbi(scores: NDArray, lengths: NDArray) -> NDArray:
@@ -126,22 +117,6 @@ def check_bias(bias: Any) -> None:
             "'outside_bias' should be a number, such as 0, or 2 to find more entities, "
             f"but is {quote(bias)}."
         )
-
-
-def check_calibration(calibration: Any) -> None:
-    """Validate a calibration or None."""
-    is_pair = isinstance(calibration, list | tuple) and len(calibration) == 2
-    if calibration is None or (
-        is_pair
-        and all(type(number) in (int, float) for number in calibration)
-        and MIN_SLOPE <= calibration[0] <= MAX_SLOPE
-        and isfinite(calibration[1])
-    ):
-        return
-    raise ValueError(
-        f"'calibration' should be a slope from {MIN_SLOPE} to {MAX_SLOPE:g} and an "
-        f"offset in a list, such as [0.5, -0.7], or null, but is {quote(calibration)}."
-    )
 
 
 def choose_bias(f_scores: Sequence[float], n_gold: int) -> float:

@@ -1,11 +1,8 @@
 """`token_ner`: a named entity recognizer that tags tokens."""
 
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable
 from itertools import islice
-from pathlib import Path
-from textwrap import shorten
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
@@ -26,7 +23,6 @@ from .decoding import (
     OUTSIDE,
     Entities,
     check_bias,
-    check_calibration,
     check_labels,
     count_tags,
     find_entities,
@@ -172,13 +168,7 @@ class TokenNER(TrainablePipe):
         """
         self._require_labels()
         found = self.model.predict(docs)
-        probs = self.model.ops.to_numpy(self._concatenate(found, docs))
-        least, most = probs.min(), probs.max()
-        if not (least >= -0.01 and most <= 1.01):  # refuse NaN too
-            raise ValueError(
-                f"The model of '{self.name}' should return probabilities, but returns "
-                f"{least:.3g} to {most:.3g}. Check whether training has diverged."
-            )
+        probs = self.model.ops.to_numpy(self.model.ops.xp.concatenate(found))
         scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
         forbid_tags(scores, docs)
         return scores
@@ -201,7 +191,7 @@ class TokenNER(TrainablePipe):
         if not examples:
             return 0.0, []
         truth = read_truth(examples, self.labels)
-        probs = self._concatenate(scores, [example.predicted for example in examples])
+        probs = self.model.ops.xp.concatenate(scores)
         loss, d_scores = get_cross_entropy(self.model.ops, probs, truth)
         if np.isnan(loss):
             raise ValueError(Errors.E910.format(name=self.name))
@@ -232,7 +222,8 @@ class TokenNER(TrainablePipe):
         validate_get_examples(get_examples, "TokenNER.initialize")
         self.cfg |= _UNFITTED
         labels = _list_types(get_examples()) if labels is None else labels
-        for label in check_labels(labels):
+        check_labels(labels)
+        for label in labels:
             self.add_label(label)
         if not self.labels:
             raise ValueError(
@@ -245,7 +236,11 @@ class TokenNER(TrainablePipe):
         n_tags = count_tags(len(self.labels))
         Y = [self.model.ops.alloc2f(len(doc), n_tags) for doc in sample]
         self.model.initialize(X=sample, Y=Y)
-        self._check_model()
+        if (nO := self.model.maybe_get_dim("nO")) not in (None, n_tags):
+            raise ValueError(
+                f"The model of '{self.name}' should have {n_tags} outputs for its "
+                f"{len(self.labels)} labels, but has {nO}."
+            )
 
     def add_label(self, label: str) -> int:
         """Add an entity type. Return 1 if added, 0 if it exists."""
@@ -264,55 +259,6 @@ class TokenNER(TrainablePipe):
         self.cfg["labels"].append(label)
         self.vocab.strings.add(label)
         return 1
-
-    def from_bytes(self, bytes_data: bytes, *, exclude: Iterable[str] = ()) -> Self:
-        """Load the output of `to_bytes`. RAISES (ValueError): If it is damaged."""
-        with self._checking("The data", exclude):
-            return super().from_bytes(bytes_data, exclude=exclude)
-
-    def from_disk(self, path: str | Path, *, exclude: Iterable[str] = ()) -> Self:
-        """Load files that `to_disk` wrote. RAISES (ValueError): If they are damaged."""
-        with self._checking(f"'{path}'", exclude):
-            return super().from_disk(path, exclude=exclude)
-
-    @contextmanager
-    def _checking(self, source: str, exclude: Iterable[str]) -> Iterator[None]:
-        """Raise a ValueError if data are damaged or don't match. OSError and
-        MemoryError are passed on.
-        """
-        try:
-            yield
-            check_labels(self.cfg.get("labels"))
-            check_calibration(self.cfg["calibration"])
-            check_bias(self.cfg["outside_bias"])
-            if not {"cfg", "model"} & set(exclude):
-                self._check_model()
-        except (OSError, MemoryError):
-            raise
-        except Exception as error:
-            raise ValueError(
-                f"{source} should contain a saved '{self.name}', but is damaged or of "
-                f"another pipeline: {shorten(str(error), 500)}"
-            ) from error
-
-    def _concatenate(self, scores: list[Floats2d], docs: list[Doc]) -> Floats2d:
-        """Concatenate the model's output arrays, after checking shapes."""
-        n_tags = count_tags(len(self.labels))
-        shapes = [array.shape for array in scores]
-        if shapes != [(len(doc), n_tags) for doc in docs]:
-            raise ValueError(
-                f"The model of '{self.name}' should return an array of shape "
-                f"(tokens, {n_tags}) for each Doc, but returns {quote(shapes)}."
-            )
-        return self.model.ops.xp.concatenate(scores)
-
-    def _check_model(self) -> None:
-        nO, n_tags = self.model.maybe_get_dim("nO"), count_tags(len(self.labels))
-        if nO not in (None, n_tags):
-            raise ValueError(
-                f"The model of '{self.name}' should have {n_tags} outputs for its "
-                f"{len(self.labels)} labels, but has {nO}."
-            )
 
 
 def _list_types(examples: Iterable[Example]) -> list[str]:
