@@ -400,7 +400,6 @@ WRONG: list[tuple[str, str, Any, str]] = [
     ("MultiFewerHashEmbed", "seed", 2**32 - 2, "'seed' should be 0 to 4294967293"),
     (WEIGHTED, "seed", 2**32 - 2, "'seed' should be 0 to 4294967293"),
     (WEIGHTED, "num_hashes", 101, "'num_hashes' .* 1 to 100, but"),
-    (WEIGHTED, "initial_weight", float("nan"), "100, but is nan"),
     (WEIGHTED, "tables", "a.npz", r"'tables'.*a\.npz.*'importance_rows'"),
     ("SubwordEmbed", "attr", "IS_ALPHA", "'attr' should be"),
     ("SubwordEmbed", "minn", 4, "'maxn' should be"),

@@ -84,11 +84,6 @@ def accelerate(
     check_pipeline(nlp)
     if missing := describe_missing_kernels():
         warnings.warn(missing, stacklevel=2)
-    if nlp.vocab.in_memory_zone:  # type: ignore[attr-defined]
-        raise ValueError(
-            "'nlp' is in a memory zone, which the new pipeline would outlive. Call "
-            "this outside of `nlp.memory_zone()`."
-        )
     # the thread's ops may be on another device: some notebooks reset them
     ops = get_current_ops()
     others = (node.ops for _, node in walk_layers(nlp))

@@ -85,7 +85,7 @@ def read_keys(docs: Sequence[Doc], attrs: Sequence[int | str]) -> NDArray:
     for i, attr in enumerate(map(str, attrs)):
         if attr_ids[i] is None:
             values = [value for doc in docs for value in _read_or_allow(doc, attr)]
-            hashes = {value: _hash(value, attr) for value in {*values}}
+            hashes = {value: _hash(value) for value in {*values}}
             keys[:, i] = np.fromiter(map(hashes.__getitem__, values), "uint64")
     return keys
 
@@ -99,16 +99,12 @@ def _read_or_allow(doc: Doc, attr: str) -> list[Value]:
         return [None] * len(doc)
 
 
-def _hash(value: Value, attr: str) -> int:
+def _hash(value: Value) -> int:
     if value is None or value == "":
         return 0
-    try:
-        # hash_string refuses subclasses of str
-        text = str.__str__(value) if isinstance(value, str) else str(int(value))
-        return int(hash_string(text))
-    except ValueError as error:  # too many digits, or an unpaired surrogate
-        message = f"A value of '{attr}' can't be hashed: {error}."
-        raise ValueError(message) from error
+    # hash_string refuses subclasses of str
+    text = str.__str__(value) if isinstance(value, str) else str(int(value))
+    return int(hash_string(text))
 
 
 def read_feature(doc: Doc, attr: str) -> list[Value]:
@@ -119,14 +115,9 @@ def read_feature(doc: Doc, attr: str) -> list[Value]:
 
 
 def _read_extension(doc: Doc, attr: str) -> list[Value]:
-    default, method, getter, _ = _get_extension(attr)
+    default, _, getter, _ = _get_extension(attr)
     if getter is not None:
         values = list(map(getter, doc))
-    elif method is not None:
-        raise ValueError(
-            f"'attrs' contains '{attr}', a method, which has no value. Register an "
-            "extension with a getter that calls the method."
-        )
     else:
         values = get_stored(doc, attr.removeprefix(EXTENSION), default)
     if not {*map(type, values)} <= _TYPES:

@@ -72,13 +72,7 @@ def get_vectors(ops: Ops, vocab: Vocab, keys: Array) -> tuple[Array, Array]:
     vectors = vocab.vectors
     keys = ops.to_numpy(keys)
     if isinstance(vectors, Vectors) and vectors.mode == Mode.default:
-        rows, n_rows = vectors.find(keys=keys), len(vectors.data)
-        if rows.max(initial=-1) >= n_rows:
-            raise ValueError(
-                f"The vocab's vectors have {n_rows} rows, but a word has row "
-                f"{rows.max()}. The saved pipeline is damaged, or its files "
-                "'vocab/key2row' and 'vocab/vectors' don't match."
-            )
+        rows = vectors.find(keys=keys)
         return ops.asarray(vectors.data[rows]), ops.asarray(rows < 0)
     if not hasattr(vectors, "get_batch"):
         raise RuntimeError(Errors.E896)

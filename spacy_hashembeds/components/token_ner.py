@@ -121,8 +121,6 @@ class TokenNER(TrainablePipe):
         spans_key: str | None = None,
         scorer: Callable | None = None,
     ) -> None:
-        if spans_key == "":
-            raise ValueError("'spans_key' should be a key of doc.spans, or null.")
         if any(node.attrs.get("softmax_normalize") is False for node in model.walk()):
             raise ValueError(
                 "'model' should return probabilities. Set normalize = true in a "

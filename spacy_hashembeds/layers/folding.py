@@ -13,7 +13,6 @@ They are computed by the first prediction, and cached until weights change: see
 """
 
 import os
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
@@ -155,14 +154,7 @@ def _can_fold(mixer: Mixer) -> bool:
 
 def _get_limit() -> float:
     """Read the limit in MB from the environment."""
-    value = os.environ.get(LIMIT_NAME, DEFAULT_LIMIT)
-    with suppress(ValueError):
-        if (limit := float(value)) >= 0:  # False for NaN
-            return limit
-    raise ValueError(
-        f"The environment variable {LIMIT_NAME} should be a number of megabytes, 0 or "
-        f"more, but is {value!r}."
-    )
+    return float(os.environ.get(LIMIT_NAME, DEFAULT_LIMIT))
 
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:

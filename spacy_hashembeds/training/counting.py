@@ -94,7 +94,7 @@ def count_symbols(
     RAISES (TypeError): If `nlp` is not a pipeline, or `examples` is not iterable. In
         `nlp.initialize`, if items are not Examples or Docs.
     RAISES (ValueError): If no layer waits for symbols, or numbers are invalid. In
-        `nlp.initialize`, if `examples` have no tokens, or another language.
+        `nlp.initialize`, if `examples` have no tokens.
     """
     check_pipeline(nlp)
     check_items("Examples or Docs", examples=examples)
@@ -104,13 +104,7 @@ def count_symbols(
     def read() -> Iterator[Example]:
         for item in islice(examples, limit or None):
             check_example(item)
-            example = item if isinstance(item, Example) else Example(item, item)
-            if (lang := example.predicted.vocab.lang) != nlp.vocab.lang:
-                raise ValueError(
-                    f"'examples' should have the pipeline's language, but contain a "
-                    f"Doc of '{lang}'. Make Docs with `nlp.make_doc`."
-                )
-            yield example
+            yield item if isinstance(item, Example) else Example(item, item)
 
     if not _count_symbols_later(nlp, read, min_freq, corpus=None):
         raise ValueError(

@@ -142,12 +142,6 @@ def test_errors_leave_the_pipeline_unchanged(nlp, change, texts, match):
     assert get_current_ops() is ops
 
 
-def test_a_memory_zone_is_refused(nlp):
-    message = r"Call this outside of `nlp.memory_zone\(\)`"
-    with nlp.memory_zone(), pytest.raises(ValueError, match=message):
-        convert(nlp)
-
-
 # Ops
 
 

@@ -117,7 +117,6 @@ def test_data_without_entities_or_with_invalid_ones_are_refused():
     ("settings", "model", "match"),
     [
         ({"decoding": "beam"}, {}, "decoding"),
-        ({"spans_key": ""}, {}, "'spans_key'"),
         ({}, {"normalize": False}, "'model'.*normalize = true"),
         ({}, {"nO": 13}, "'b' .* 9 .* 2 labels.* 13"),
         ({}, {"nO": 9}, "'ORG'"),  # a new label, but the model can't be resized

@@ -87,10 +87,8 @@ def test_changed_hashers_invalidate_the_cache(name):
     assert not np.allclose(after, before, atol=1e-3)
 
 
-def test_an_embedder_of_unknown_width_needs_docs(docs):
+def test_an_embedder_of_unknown_width(docs):
     options = {**CHARACTERS, "word": MultiHashEmbed(**HASHED)}
-    with pytest.raises(ValueError, match="'word'"):
-        CharCNNEmbed(**options).initialize()
     (Y, *_) = (model := CharCNNEmbed(**options).initialize(X=docs)).predict(docs)
     assert model.get_dim("nO") == Y.shape[1] == 2 * 3 + 4 + 6
 

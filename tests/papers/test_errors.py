@@ -40,7 +40,6 @@ SEVERAL = "HashFormerEmbed: several, vectors"
         (lambda: make_ensemble({}, {"exclusive_classes": False}), "exclusive_classes"),
         (lambda: make_ensemble({}, {}, num_models=1), "num_models"),
         (lambda: make_ensemble({}, num_models=1001), "num_models"),
-        (lambda: PretrainShuffleRandom(shuffle=0, random=0.0), "random"),
         (lambda: PretrainShuffleRandom(random=1.0), "random"),
     ],
 )

@@ -116,15 +116,12 @@ def test_batch_normalization(n, is_train):
     assert np.array_equal(model.get_param("mean"), running[0]) != is_batch
 
 
-def test_the_running_variance_is_unbiased_and_not_negative():
-    """The weight of each batch is 0.1."""
+def test_the_running_variance_is_unbiased():
+    """Each batch has the weight 0.1."""
     model = BatchNorm(3).initialize()
     model.begin_update(np.array([[1, 0, 5], [3, 0, 9]], dtype="f"))
     np.testing.assert_allclose(model.get_param("mean"), [0.2, 0, 0.7])
     np.testing.assert_allclose(model.get_param("variance"), [1.1, 0.9, 1.7])
-    model.set_param("variance", np.array([1, -1, -2], dtype="f"))
-    with pytest.raises(ValueError, match="'variance'"):
-        model.predict(make_numbers(2))
 
 
 # Compressors: one dimension of a code

@@ -4,7 +4,7 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d
 
-from ...layers.checks import LARGEST, REMEDY, check_once, check_param, peek
+from ...layers.checks import LARGEST, check_once, check_param
 
 InT = Floats2d
 OutT = Floats2d
@@ -73,8 +73,3 @@ def _check_weights(model: Model) -> None:
     for name in ("G", "b", "mean", "variance"):
         largest = LARGEST**2 if name == "variance" else LARGEST
         check_param(model, name, (model.get_dim("nO"),), largest)
-    if (peek(model, "variance") < 0).any():
-        raise ValueError(
-            f"The parameter 'variance' of layer '{model.name}' should be 0 or more. "
-            f"{REMEDY}"
-        )

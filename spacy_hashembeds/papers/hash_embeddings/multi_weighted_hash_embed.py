@@ -17,9 +17,6 @@ NAME = "multi_weighted_hash_embed"
 
 _NUM_HASHES = 2
 
-#: Maximum weight, larger than any useful value.
-LARGEST_WEIGHT = 100.0
-
 
 def MultiWeightedHashEmbed(
     *,
@@ -70,11 +67,6 @@ def MultiWeightedHashEmbed(
     check_integers(1, MAX_COMPONENTS, num_hashes=num_hashes)
     check_seed(seed, len(names))
     check_rows(names, rows=rows)
-    if not abs(initial_weight) <= LARGEST_WEIGHT:
-        raise ValueError(
-            f"'initial_weight' should be up to {LARGEST_WEIGHT:g}, but is "
-            f"{initial_weight}. Usual values are 0 and 1."
-        )
     if importance_rows is not None:
         check_rows(names, importance_rows=importance_rows)
         if tables is not None:

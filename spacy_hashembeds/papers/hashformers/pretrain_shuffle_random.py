@@ -38,7 +38,7 @@ def PretrainShuffleRandom(
     shuffle (float): Share of shuffled tokens, below 1. Not specified in the paper; 0.1
         is the value in the authors' earlier code.
     random (float): Share of random tokens among the others, below 1: by default 9% of
-        all. At least one share must be above 0.
+        all.
     RETURNS (Callable[[Vocab, Model], Model]): Creates the model that `spacy pretrain`
         trains, with output probabilities, `(n, 3)`, and true classes, `(n,)`. The loss
         is the cross-entropy in nats, summed over tokens; the gradient is the mean's.
@@ -48,10 +48,6 @@ def PretrainShuffleRandom(
     Pretraining Alternatives to Masked Language Modeling" (2021).
     """
     check_shares(shuffle=shuffle, random=random)
-    if not shuffle and not random:
-        raise ValueError(
-            "'shuffle' and 'random' should not both be 0. Default: 0.1 each."
-        )
 
     def create_objective(vocab: Vocab, tok2vec: Model) -> Model[InT, OutT]:
         # weights start at zero: no gradient for the tok2vec in the first step

@@ -103,11 +103,6 @@ def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -
         word.initialize(X=X)
         docs = [doc for doc in X or [] if len(doc)]
         width = word.maybe_get_dim("nO")  # 0 if initialized without Docs
-        if not width and not docs:
-            raise ValueError(
-                f"The width of 'word', the layer '{word.name}', can't be inferred "
-                "without Docs. Initialize it with Docs, like `nlp.initialize`."
-            )
         nO += width or get_width(cast(Any, word.predict(docs[:1])))
         embed.set_dim("nO", nO)
         if mixer is not None:

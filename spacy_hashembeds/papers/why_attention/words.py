@@ -4,6 +4,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from spacy.errors import Errors
 from thinc.api import Model
 from thinc.types import Floats2d
 
@@ -68,11 +69,7 @@ def _look_up(
         return model.ops.alloc2f(0, nO), lambda dY: []
     found, is_missing = get_vectors(model.ops, words.vocabs[0], words.keys[:, -1])
     if found.shape[1] != nO:
-        raise ValueError(
-            f"The pipeline's word vectors should have the width {nO}, as at "
-            f"initialization, but have {found.shape[1]}. Load the vectors used in "
-            "training, or train again."
-        )
+        raise RuntimeError(Errors.E896)
     vectors = model.ops.asarray2f(found)
     vectors[is_missing] = 0
     return vectors, lambda dY: []
@@ -81,10 +78,5 @@ def _look_up(
 def _init_vectors(
     model: Model[Words, Floats2d], X: Words | None = None, Y: Floats2d | None = None
 ) -> None:
-    if X is None or not X.vocabs:
-        raise ValueError(
-            "'include_static_vectors' needs Docs to infer the width of the vectors. "
-            "Initialize with Docs, like `nlp.initialize`, or set "
-            "include_static_vectors = false."
-        )
-    model.set_dim("nO", get_vectors_width(X.vocabs[0]))
+    if X is not None and X.vocabs:
+        model.set_dim("nO", get_vectors_width(X.vocabs[0]))
