@@ -52,13 +52,7 @@ def get_symbols(model: Model) -> Any:
 
 def set_symbols(model: Model, symbols: NDArray, dim: str) -> None:
     """Set distinct symbols, one fewer than the dimension `dim` if that is set."""
-    symbols, n_rows = np.sort(symbols, axis=-1), len(symbols) + 1
-    if not are_sorted_symbols(symbols):
-        raise ValueError(
-            f"The symbols for {model.attrs['key']} should be distinct numbers in a "
-            f"uint64 array of one dimension, but are {symbols.dtype} of shape "
-            f"{symbols.shape}, or hold duplicates."
-        )
+    symbols, n_rows = np.sort(symbols), len(symbols) + 1
     if model.has_param("E") and model.get_dim(dim) != n_rows:
         raise ValueError(
             f"The table for {model.attrs['key']} is already initialized with "

@@ -4,7 +4,7 @@ from typing import Any, cast
 from thinc.api import Model
 from thinc.types import Floats2d, Ints1d, Ints2d
 
-from ..kernels.distinct import MAX_COLUMNS, Distinct, find_distinct
+from ..kernels.distinct import Distinct, find_distinct
 from .tables import add_row_gradients
 
 InT = Ints1d | Ints2d
@@ -42,7 +42,6 @@ def forward(
     model: Model[InT, OutT], keys: InT, is_train: bool
 ) -> tuple[OutT, Callable[[OutT], InT]]:
     layer, ops = model.layers[0], cast(Any, model.ops)
-    _check_keys(keys)
     if len(keys) == 0:
         return ops.alloc2f(0, layer.get_dim("nO")), lambda dY: keys
     distinct = find_distinct(ops.to_numpy(keys))
@@ -78,24 +77,9 @@ def run_distinct(
 
 def init(model: Model[InT, OutT], X: InT | None = None, Y: OutT | None = None) -> None:
     layer = model.layers[0]
-    if X is not None:
-        _check_keys(X)
     if X is not None and len(X):
         X = cast(Any, find_distinct(model.ops.to_numpy(X)).values)
     layer.initialize(X=X, Y=Y)
     for name in layer.dim_names:
         if layer.has_dim(name):
             model.set_dim(name, layer.get_dim(name))
-
-
-def _check_keys(keys: Any) -> None:
-    dtype = getattr(keys, "dtype", None)
-    shape: Any = getattr(keys, "shape", ())
-    is_right = len(shape) == 1 or (len(shape) == 2 and 1 <= shape[1] <= MAX_COLUMNS)
-    if not is_right or getattr(dtype, "kind", "") not in "iu":
-        found = type(keys).__name__ if dtype is None else f"{dtype} of shape {shape}"
-        raise ValueError(
-            "with_distinct should be given an array of integers, of shape (n,) or (n, "
-            f"columns) with 1 to {MAX_COLUMNS} columns, but was given {found}. For "
-            "sequences, wrap with_distinct in with_array."
-        )

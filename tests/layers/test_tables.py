@@ -225,9 +225,6 @@ def test_damaged_attributes_raise(build, name, value, error):
 def test_invalid_symbols_raise():
     with pytest.raises(ValueError, match=r"'unk' is row 5.*rows 0 to 4"):
         build_symbol_embed(unk=5)
-    for symbols in (SYMBOLS.astype("int64"), SYMBOLS[None], SYMBOLS[[0, 1, 1]]):
-        with pytest.raises(ValueError, match="symbols for NORM should be distinct"):
-            assign_symbols(SymbolEmbed(4, key="NORM"), Symbols(symbols))
     for build in (build_symbol_embed, build_weighted_symbols):
         model = build().initialize()
         assign_symbols(model, Symbols(SYMBOLS))

@@ -58,19 +58,3 @@ def test_layer_gets_each_key_once(keys, expected, counts):
     values, d_values = given_to_layer
     assert (values.tolist(), values.dtype) == (expected, keys.dtype)
     assert d_values.tolist() == [[count] * 2 for count in counts]
-
-
-@pytest.mark.parametrize(
-    "keys",
-    [
-        np.ones(3, dtype="f"),
-        np.ones((1, 2, 3), dtype="i"),
-        *(np.ones((2, n), dtype="uint64") for n in (0, 65)),
-        [1, 2],
-    ],
-)
-def test_invalid_input_raises(keys):
-    """Prediction and initialization raise the error."""
-    for call in (Model.predict, Model.initialize):
-        with pytest.raises(ValueError, match=r"should be given an array of integers"):
-            call(with_distinct(Embed(6, 5)), keys)
