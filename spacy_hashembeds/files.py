@@ -80,17 +80,6 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return data
 
 
-def walk_folder(folder: Path) -> Iterator[tuple[Path, list[str]]]:
-    """Yield folders with their file names, following links. Raise an OSError for a link
-    to a folder that contains the link.
-    """
-    for name, _, files in os.walk(folder, followlinks=True):
-        path = Path(name)
-        if path.resolve() in (above.resolve() for above in path.absolute().parents):
-            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), name)
-        yield path, files
-
-
 def write_json(path: str | Path, data: Any) -> None:
     """Write data as indented JSON, atomically. Refuse NaN and infinity."""
     with replacing(path) as temporary:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from spacy.language import Language
 
-from ..files import quote, read_json, walk_folder
+from ..files import quote, read_json
 from ..loading import load_config
 
 #: Files and folders of spaCy next to the components.
@@ -30,11 +30,11 @@ def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
 
 def copy_folder(source: Path, target: Path) -> None:
     """Copy files and link targets, without modes: packages may be read-only."""
-    for path, names in walk_folder(source):
-        place = target / path.relative_to(source)
+    for folder, _, names in os.walk(source, followlinks=True):
+        place = target / Path(folder).relative_to(source)
         place.mkdir()
         for name in names:
-            shutil.copyfile(path / name, place / name)
+            shutil.copyfile(Path(folder, name), place / name)
 
 
 def check_free(output: Path, *, force: bool) -> bool:

@@ -15,8 +15,6 @@ from spacy.training.corpus import FILE_TYPE, walk_corpus
 from spacy.vocab import Vocab
 from srsly.msgpack import Unpacker
 
-from ..files import walk_folder
-
 #: The splits that `spacy hashembeds prepare` writes into one folder.
 _TRAIN, *_HELD_OUT = "train.spacy", "dev.spacy", "test.spacy"
 
@@ -94,10 +92,6 @@ def find_files(path: Path) -> list[Path]:
         raise FileNotFoundError(f"There is no file or folder '{path}'.")
     if not path.is_dir():
         return [path]
-    for _ in walk_folder(
-        path
-    ):  # raises an error for cyclic links, where spaCy would loop
-        pass
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # raised as an error below
         files = walk_corpus(path, FILE_TYPE)

@@ -1,6 +1,5 @@
 """Read lines of text files. Errors name file and line."""
 
-import codecs
 import re
 from collections.abc import Iterator
 from functools import partial
@@ -12,14 +11,6 @@ MAX_LINE = 2**27
 
 #: spaCy's default limit of characters per text.
 MAX_TEXT = 1_000_000
-
-# Non-text file types by magic number.
-_MAGIC_NUMBERS = {
-    codecs.BOM_UTF16_LE: "UTF-16",
-    codecs.BOM_UTF16_BE: "UTF-16",
-    b"\x1f\x8b": "gzip",
-    b"PK\3\4": "zip, such as .xlsx",
-}
 
 # NUL and unpaired surrogates, which are valid in JSON only.
 _INVALID = re.compile("[\0\ud800-\udfff]")
@@ -34,9 +25,6 @@ def decode_lines(path: Path, encoding: str = "utf-8") -> Iterator[tuple[int, str
             if len(raw) > MAX_LINE:
                 message = f"a line of more than {MAX_LINE:,} bytes, as in damaged files"
                 fail(path, number, message)
-            for start, form in _MAGIC_NUMBERS.items():
-                if number == 1 and raw.startswith(start):
-                    fail(path, 1, f"expected {encoding} text, got {form}. Convert it")
             try:
                 line = raw.decode(encoding)
             except (UnicodeError, LookupError) as err:
