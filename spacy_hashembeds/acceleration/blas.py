@@ -162,12 +162,12 @@ def create_use_fastest_blas() -> Callable[[Any], Any]:
     creates later, also in other pipelines. In `[nlp.after_pipeline_creation]`, it
     affects only this pipeline.
     """
-    return _use_fastest_blas
 
+    def use_fastest(target: Any) -> Any:
+        if isinstance(target, Language):
+            use_fastest_blas(target)
+        else:
+            set_current_ops(choose_ops(get_current_ops()))
+        return target
 
-def _use_fastest_blas(target: Any) -> Any:
-    if isinstance(target, Language):
-        use_fastest_blas(target)
-    else:
-        set_current_ops(choose_ops(get_current_ops()))
-    return target
+    return use_fastest

@@ -159,11 +159,8 @@ def _check_value(token: Token, attr: str, value: Any) -> Value:
     if not isinstance(value, bool | int | str | None):
         raise TypeError(
             f"'{attr}' should be a bool, an int, a str or None, but is {quote(value)} "
-            f"for token {token.text!r} ({token.i}). Map it to categories in a getter:"
-            "\n\ndef get_kind(token):\n"
-            f'    return "large" if token.{attr} > 12 else "small"\n'
-            'Token.set_extension("kind", getter=get_kind)\n\n'
-            'and use "_.kind" in `attrs`.'
+            f"for token {token.text!r} ({token.i}). Map it to categories in a getter: "
+            "see docs/features.md."
         )
     return value
 

@@ -24,7 +24,7 @@ SEED = 2166136261
 MAX_CHARACTERS = 128
 
 
-class Ngrams(NamedTuple):
+class SubwordHashing(NamedTuple):
     """Settings of character n-grams and of their rows.
 
     minn, maxn (int): Lengths of n-grams in characters, including marks. The whole
@@ -58,17 +58,17 @@ class Ngrams(NamedTuple):
 
 
 @lru_cache(maxsize=2**13)
-def _find_word_rows(ngrams: Ngrams, word: str) -> NDArray:
-    floret: Any = _make_vectors(ngrams)
+def _find_word_rows(hashing: SubwordHashing, word: str) -> NDArray:
+    floret: Any = _make_vectors(hashing)
     hash_ngram = floret._get_ngram_hashes  # noqa: SLF001 no public function
     hashes = [*chain(*map(hash_ngram, floret._get_ngrams(word)))]  # noqa: SLF001
-    return np.array(hashes, dtype="uint32") % np.uint32(ngrams.rows)
+    return np.array(hashes, dtype="uint32") % np.uint32(hashing.rows)
 
 
 @lru_cache(maxsize=16)
-def _make_vectors(ngrams: Ngrams) -> Vectors:
+def _make_vectors(hashing: SubwordHashing) -> Vectors:
     data = np.zeros((1, 1), dtype="f")
-    return Vectors(mode="floret", data=data, **ngrams.get_settings())
+    return Vectors(mode="floret", data=data, **hashing.get_settings())
 
 
 def _shorten(word: str) -> str:
@@ -76,7 +76,7 @@ def _shorten(word: str) -> str:
     return word[:half] + word[-half:]
 
 
-def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
+def read_table(path: Path, hashing: SubwordHashing, width: int) -> Any:
     """Read a table saved by floret, and scale it to a standard deviation of 1.
 
     *Shape:* `(rows, width)`, float32.
@@ -86,7 +86,7 @@ def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
         differ.
     RAISES (OSError): If the file can't be read.
     """
-    expected = {"rows": ngrams.rows, "width": width, **ngrams.get_settings()}
+    expected = {"rows": hashing.rows, "width": width, **hashing.get_settings()}
     try:
         table, keys, settings = read_vectors(path, 0, mode="floret")
         found = {"rows": len(table), "width": table.shape[1], **settings}
@@ -95,9 +95,6 @@ def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
                 raise ValueError(f"{name} = {found[name]!r:.40}, expected {value}")
         if keys != [str(i) for i in range(len(table))]:
             raise ValueError("rows are missing or out of order")
-        deviation = table.std(dtype="float64")
-        if not deviation > 0 or not np.isfinite(table / deviation).all():
-            raise ValueError("rows are constant or not finite")
     except OSError:
         raise
     except Exception as error:  # several readers, with various errors
@@ -105,4 +102,4 @@ def read_table(path: Path, ngrams: Ngrams, width: int) -> Any:
             "'init' should be a table saved by floret with the sizes of SubwordEmbed, "
             f"but '{path}' is not: {str(error) or 'file is truncated'}."
         ) from error
-    return (table / deviation).astype("float32")
+    return (table / table.std(dtype="float64")).astype("float32")

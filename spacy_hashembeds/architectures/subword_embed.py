@@ -16,7 +16,7 @@ from ..layers.tables import apply_dropout, check_table, inc_table_grad
 from ..layers.with_distinct import run_distinct
 from ..thinc_internals import partial
 from .distinct_words import TEXT_ATTRIBUTES, Words, find_vocabs, with_distinct_words
-from .floret import MAX_CHARACTERS, Ngrams, read_table
+from .floret import MAX_CHARACTERS, SubwordHashing, read_table
 from .static_vectors import DOCS
 
 InT = Words
@@ -97,7 +97,7 @@ def forward(
         blocks = [words.keys[start : start + _BLOCK] for start in starts]
         outputs = [model.predict(words._replace(keys=block)) for block in blocks]
         return ops.xp.concatenate(outputs), lambda dY: []
-    found, counts = _get_ngrams(model).find_rows(words.read_texts())
+    found, counts = _get_hashing(model).find_rows(words.read_texts())
     rows, lengths = ops.asarray(found), ops.asarray1i(counts)
     scale = ops.asarray((1 / np.sqrt(counts)).astype("f"))[:, None]
     summed = ops.reduce_sum(peek(model, "E")[rows], lengths) * scale
@@ -118,7 +118,7 @@ def initialize(
     width = model.get_dim("nO")
     E: Any = uniform_init(model.ops, (model.get_dim("nV"), width))
     if path is not None:
-        table = read_table(Path(path), _get_ngrams(model), width)
+        table = read_table(Path(path), _get_hashing(model), width)
         E = model.ops.asarray(table) * E.std()
     model.set_param("E", E)
 
@@ -130,9 +130,9 @@ def check_weights(model: Model) -> None:
     check_table(model)
 
 
-def _get_ngrams(model: Model) -> Ngrams:
+def _get_hashing(model: Model) -> SubwordHashing:
     attrs = model.attrs
-    return Ngrams(
+    return SubwordHashing(
         attrs["minn"], attrs["maxn"], attrs["num_hashes"], model.get_dim("nV")
     )
 

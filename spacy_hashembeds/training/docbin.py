@@ -50,20 +50,16 @@ def _check_annotation(doc: Doc) -> None:
             raise TypeError(f"{label}: {value} is not a valid category")
 
 
-def _check_lengths(file: bytes) -> None:
+def _get_docs(file: bytes, vocab: Vocab) -> Iterator[Doc]:
+    """Yield Docs like `DocBin.get_docs`, with a shared unpacker of user data, whose
+    construction searches entry points and would take most of the time.
+    """
     # spaCy silently truncates Docs if tokens are missing, and ignores surplus tokens
     content = srsly.msgpack_loads(zlib.decompress(file))
     lengths = np.frombuffer(content["lengths"], dtype="int32")
     n_bytes = lengths.sum(dtype="int64") * len(content["attrs"]) * 8
     if n_bytes != len(content["tokens"]) or (lengths < 0).any():
         raise ValueError("lengths of Docs do not match the number of tokens")
-
-
-def _get_docs(file: bytes, vocab: Vocab) -> Iterator[Doc]:
-    """Yield Docs like `DocBin.get_docs`, with a shared unpacker of user data, whose
-    construction searches entry points and would take most of the time.
-    """
-    _check_lengths(file)
     doc_bin = DocBin().from_bytes(file)
     packed, doc_bin.user_data = doc_bin.user_data, []
     unpacker = Unpacker(raw=False, use_list=False, max_buffer_size=0)

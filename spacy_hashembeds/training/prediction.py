@@ -70,7 +70,11 @@ def warn_missing_features(
     absent = {attr for attr in attrs if not has_getter(attr)}
     for text in texts:
         if isinstance(text, Doc):
-            absent = {attr for attr in absent if not _has_value(text, attr)}
+            absent = {
+                attr
+                for attr in absent
+                if all(value is None for value in read_values(text, attr))
+            }
         yield text
     if absent:
         warnings.warn(
@@ -79,10 +83,6 @@ def warn_missing_features(
             "it, or a component that sets it.",
             stacklevel=2,
         )
-
-
-def _has_value(doc: Doc, attr: str) -> bool:
-    return any(value is not None for value in read_values(doc, attr))
 
 
 def _make_examples(nlp: Language, golds: Iterable[Doc | Example]) -> Iterator[Example]:

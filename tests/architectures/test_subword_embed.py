@@ -19,7 +19,11 @@ from thinc.api import Config, Model
 
 from spacy_hashembeds.architectures import subword_embed
 from spacy_hashembeds.architectures.distinct_words import Words
-from spacy_hashembeds.architectures.floret import MAX_CHARACTERS, Ngrams, read_table
+from spacy_hashembeds.architectures.floret import (
+    MAX_CHARACTERS,
+    SubwordHashing,
+    read_table,
+)
 from spacy_hashembeds.architectures.subword_embed import SubwordEmbed
 from spacy_hashembeds.kernels import compiled
 
@@ -39,7 +43,7 @@ def make(**options) -> tuple[Model, Model]:
     "options", [{"minn": 3, "maxn": 5}, {"minn": 2, "maxn": 3, "num_hashes": 2}]
 )
 def test_words_and_gradients_are_scaled_sums_of_rows(nlp, options):
-    ngrams = Ngrams(**{"num_hashes": 1, "rows": 50, **options})
+    ngrams = SubwordHashing(**{"num_hashes": 1, "rows": 50, **options})
     texts = ["anna", "sang", "żółw"]
     keys = np.array([[nlp.vocab.strings.add(text)] for text in texts], dtype="uint64")
 
@@ -78,10 +82,9 @@ def test_another_layer_as_subwords(nlp):
 def test_prediction_in_blocks_of_words(nlp, monkeypatch):
     docs = [Doc(nlp.vocab, words=[f"word{i}" for i in range(41)])]
     model, _ = make()
-    (expected,), sizes, find_rows = model.predict(docs), [], Ngrams.find_rows
-    monkeypatch.setattr(
-        *(Ngrams, "find_rows"), lambda *a: sizes.append(len(a[1])) or find_rows(*a)
-    )
+    (expected,), sizes, find_rows = model.predict(docs), [], SubwordHashing.find_rows
+    note = lambda *a: sizes.append(len(a[1])) or find_rows(*a)  # noqa: E731
+    monkeypatch.setattr(SubwordHashing, "find_rows", note)
     monkeypatch.setattr(subword_embed, "_BLOCK", 20)
     np.testing.assert_array_equal(model.predict(docs)[0], expected)
     assert sizes == [20, 20, 1]
@@ -102,7 +105,7 @@ ODD = ["", "a", "東京", "👍🏽", "cafe\u0301", "x" * 1000, "\0", "n't"]
     rows=st.sampled_from([1, 7, 5000, 2**31]),
 )
 def test_kernels_find_the_rows_of_spacys_floret(words, minn, more, num_hashes, rows):
-    ngrams, results = Ngrams(minn, minn + more, num_hashes, rows), []
+    ngrams, results = SubwordHashing(minn, minn + more, num_hashes, rows), []
     for kernels in (KERNELS, None):
         with compiled.using(kernels):
             results.append(ngrams.find_rows([*words, *ODD]))
@@ -113,8 +116,8 @@ def test_kernels_find_the_rows_of_spacys_floret(words, minn, more, num_hashes, r
 
 @both_paths
 def test_rows_of_a_word(kernels):
-    """Words are normalized to NFC, marked, and truncated if long."""
-    ngrams = Ngrams(3, 5, 1, 2**31)
+    """NFC normalization, marks, and truncation of long words."""
+    ngrams = SubwordHashing(3, 5, 1, 2**31)
     word = "Übermäßig"
     long = "".join(map(chr, range(0x4E00, 0x4E00 + 129)))
     pairs = [
@@ -127,14 +130,14 @@ def test_rows_of_a_word(kernels):
         for one, other, are_equal in pairs:
             found = [ngrams.find_rows([w])[0].tolist() for w in (one, other)]
             assert (found[0] == found[1]) == are_equal
-        rows, lengths = Ngrams(2, 3, 2, 7).find_rows(["dog", ""])
+        rows, lengths = SubwordHashing(2, 3, 2, 7).find_rows(["dog", ""])
         # <dog> <d do og g> <do dog og> and twice <>, with two hashes each
         assert lengths.tolist() == [16, 4]
         assert len(rows) == 20
         assert len(ngrams.find_rows(["x" * 2**20])[0]) < 4 * MAX_CHARACTERS
 
 
-NGRAMS = Ngrams(minn=3, maxn=5, num_hashes=1, rows=40)
+NGRAMS = SubwordHashing(minn=3, maxn=5, num_hashes=1, rows=40)
 HEADER = {"rows": 40, "width": 6, **NGRAMS.get_settings()}
 TABLE = [[*range(6)]] * 40
 SUBWORDS = {
@@ -177,14 +180,10 @@ def test_vectors_match_florets_and_the_file_is_read_only_once(tmp_path):
 
 INVALID_TABLES = [
     *(b"", b"5 3\n", b"a b c d e f g h\n", b"\xff\xfe"),
-    *(
-        make_table([[*range(5), number]] * 40)
-        for number in ("nan", "1e300", "x", "6 7")
-    ),
+    *(make_table([[*range(5), number]] * 40) for number in ("x", "6 7")),
     *(make_table(TABLE[:n]) for n in (0, 1, 39)),
     make_table([*TABLE, TABLE[0]]),
     make_table().replace(b"\n1 ", b"\n2 "),
-    make_table([[0.5] * 6] * 40),
 ]
 OTHERS = {"minn": 2, "maxn": 4, "hash_count": 2, "hash_seed": 1, "bow": "^", "eow": "$"}
 MISMATCHED = [(make_table(**{k: x}), f"{k} = {x!r}") for k, x in OTHERS.items()]

@@ -193,32 +193,21 @@ def test_rows_of_symbols(symbols, data):
 
 
 @pytest.mark.parametrize(
-    ("build", "name", "value", "error"),
+    "symbols",
     [
-        (build_hash_embed, "seed", 2**32, "'seed' .* 0 to 4294967295"),
-        (build_hash_embed, "num_hashes", 5, "'num_hashes' .* 1 to 4"),
-        (build_weighted_hash_embed, "num_hashes", 0, "'num_hashes' .* 1 to 100"),
-        (build_weighted_hash_embed, "combine", "max", "'combine' .* sum or concat"),
-        (build_weighted_hash_embed, "same_hash", 1, "'same_hash' .* False or True"),
-        (build_symbol_embed, "unk", 5, "'unk' .* 0 to 4"),
-        *(
-            (build, "symbols", symbols, "NORM should be .* the 5 rows")
-            for build in (build_symbol_embed, build_weighted_symbols)
-            for symbols in [
-                numpy.sort(SYMBOLS)[::-1],
-                numpy.sort(SYMBOLS).astype("int64"),
-                numpy.arange(7, dtype="uint64"),
-                "symbols",
-            ]
-        ),
+        numpy.sort(SYMBOLS)[::-1],
+        numpy.sort(SYMBOLS).astype("int64"),
+        numpy.arange(7, dtype="uint64"),
+        "symbols",
     ],
 )
-def test_damaged_attributes_raise(build, name, value, error):
+@pytest.mark.parametrize("build", [build_symbol_embed, build_weighted_symbols])
+def test_damaged_symbols_are_refused(build, symbols):
     """Thinc loads attributes without checks."""
     model = build().initialize()
-    model.attrs[name] = value
+    model.attrs["symbols"] = symbols
     loaded = build().from_bytes(model.to_bytes())
-    with pytest.raises(ValueError, match=error):
+    with pytest.raises(ValueError, match=r"NORM should be .* the 5 rows"):
         loaded.predict(IDS)
 
 

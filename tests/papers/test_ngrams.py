@@ -11,7 +11,7 @@ from spacy_hashembeds.layers.symbolembed import SymbolEmbed
 from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 from spacy_hashembeds.layers.tableembed import HashEmbed
 from spacy_hashembeds.papers.hash_embeddings.ngrams import (
-    Ngrams,
+    TextNgrams,
     cut_snippets,
     extract_words,
     hash_ngrams,
@@ -41,7 +41,7 @@ def make_words(texts: list[list[int]]) -> Ragged:
     return Ragged(words, np.array([len(text) for text in texts], dtype="int32"))
 
 
-def split(ngrams: Ngrams) -> list[list[int]]:
+def split(ngrams: TextNgrams) -> list[list[int]]:
     ends = ngrams.lengths.cumsum()
     return [keys.tolist() for keys in np.split(ngrams.keys, ends[:-1])][: len(ends)]
 
@@ -58,7 +58,7 @@ def test_snippets_are_consecutive_and_uniform():
     fix_random_seed(0)
     n = 30000
     lengths = np.tile(np.array([5, 0], "int32"), n)
-    whole = Ngrams(np.tile(np.arange(5, dtype="uint64"), n), lengths)
+    whole = TextNgrams(np.tile(np.arange(5, dtype="uint64"), n), lengths)
     snippets = split(cut_snippets(whole, 2, 7))
     assert not any(snippets[1::2])
     lengths, counts = np.unique([*map(len, snippets[::2])], return_counts=True)

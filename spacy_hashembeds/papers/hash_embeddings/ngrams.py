@@ -86,7 +86,7 @@ def forward(
         rows = look_up(NUMPY_OPS, ngrams.keys, get_symbols(embed), unk=0)
         is_known = rows[:, 0] > 0
         lengths = sum_by_text(is_known, ngrams.lengths)
-        ngrams = Ngrams(ngrams.keys[is_known], lengths)
+        ngrams = TextNgrams(ngrams.keys[is_known], lengths)
     if is_train and attrs["longest"] is not None:
         ngrams = cut_snippets(ngrams, attrs["shortest"], attrs["longest"])
     keys, lengths = ngrams.keys, ops.asarray1i(ngrams.lengths)
@@ -108,7 +108,7 @@ def init(model: Model[Ragged, Floats2d], X: Any = None, Y: Any = None) -> None:
     model.layers[0].initialize()
 
 
-class Ngrams(NamedTuple):
+class TextNgrams(NamedTuple):
     """N-grams, `(n,)`, uint64, and their number per text, `(texts,)`."""
 
     keys: NDArray
@@ -122,7 +122,7 @@ def _check_sizes(model: Model) -> None:
         check_integer(model, "longest", model.attrs["shortest"], MAX_SNIPPET)
 
 
-def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
+def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> TextNgrams:
     """Find all sequences of 1 to `ngram_size` words within each text.
 
     Order: by first word, then length, such as a, a b, b, b c, c. A word is its own key;
@@ -138,10 +138,10 @@ def hash_ngrams(words: Any, lengths: Any, ngram_size: int) -> Ngrams:
     for size in range(2, ngram_size + 1):
         # removed below: n-grams across the end of a text
         keys[: 1 - size, size - 1] = NUMPY_OPS.ngrams(size, words)
-    return Ngrams(keys[fits], sum_by_text(np.minimum(left, ngram_size), lengths))
+    return TextNgrams(keys[fits], sum_by_text(np.minimum(left, ngram_size), lengths))
 
 
-def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
+def cut_snippets(ngrams: TextNgrams, shortest: int, longest: int) -> TextNgrams:
     """Cut a random snippet of consecutive n-grams out of each text, uniformly."""
     lengths = ngrams.lengths
     drawn = np.random.randint(shortest, longest + 1, size=len(lengths))
@@ -149,7 +149,7 @@ def cut_snippets(ngrams: Ngrams, shortest: int, longest: int) -> Ngrams:
     starts = np.random.randint(0, lengths - kept + 1) + lengths.cumsum() - lengths
     shifts = starts - (kept.cumsum() - kept)
     indices = np.arange(kept.sum()) + np.repeat(shifts, kept)
-    return Ngrams(ngrams.keys[indices], kept)
+    return TextNgrams(ngrams.keys[indices], kept)
 
 
 def sum_by_text(values: NDArray, lengths: NDArray) -> NDArray:

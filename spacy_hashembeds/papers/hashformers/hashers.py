@@ -207,17 +207,14 @@ def hash_forward(
         missing = words._replace(keys=keys.reshape(-1, 1))
         return hasher.predict(missing.read_texts())
 
-    codes = cache.get(words.keys[:, 0], _get_settings(hasher), compute)
+    # including the number of attributes: loading may add some
+    attrs = hasher.attrs
+    settings = (len(attrs), hasher.maybe_get_dim("nV"), *attrs.values())
+    codes = cache.get(words.keys[:, 0], settings, compute)
     if hasher.has_dim("nV") is None:
         bits = np.unpackbits(codes, axis=1, count=model.get_dim("nO"))
         codes = bits.astype("float32")
     return ops.asarray(codes), lambda dY: []
-
-
-def _get_settings(model: Model) -> tuple:
-    """Return the settings on which the codes of a hasher depend."""
-    # including the number of attributes: loading may add some
-    return (len(model.attrs), model.maybe_get_dim("nV"), *model.attrs.values())
 
 
 def normalize(words: Sequence[str], form: str | None) -> Sequence[str]:

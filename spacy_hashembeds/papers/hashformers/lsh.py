@@ -36,18 +36,18 @@ _CIRCLE_SCALE = 2**16
 _BLOCK = 2**20
 
 
-class Ngrams(NamedTuple):
+class WordNgrams(NamedTuple):
     """N-grams of words, `(n,)`, uint64, and their number per word, `(words,)`."""
 
     keys: NDArray
     lengths: NDArray
 
-    def select(self, chosen: NDArray) -> "Ngrams":
+    def select(self, chosen: NDArray) -> "WordNgrams":
         """Return the n-grams in a mask, `(n,)`, bool."""
-        return Ngrams(self.keys[chosen], _sum_by_word(chosen, self.lengths))
+        return WordNgrams(self.keys[chosen], _sum_by_word(chosen, self.lengths))
 
 
-def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
+def find_ngrams(words: Sequence[str], ngram_size: int) -> WordNgrams:
     """Find all sequences of 1 to `ngram_size` characters in words, with repetitions."""
     max_chars = MAX_NGRAMS // ngram_size
     cut = [word[:max_chars] for word in words]
@@ -63,14 +63,14 @@ def find_ngrams(words: Sequence[str], ngram_size: int) -> Ngrams:
         state = _mix(state + np.roll(codes, -size) + _GOLDEN)
         keys[:, size] = state
     fits = np.arange(ngram_size) < left[:, np.newaxis]
-    return Ngrams(keys[fits], _sum_by_word(fits.sum(axis=1), n_chars))
+    return WordNgrams(keys[fits], _sum_by_word(fits.sum(axis=1), n_chars))
 
 
 def _sum_by_word(values: NDArray, lengths: NDArray) -> NDArray:
     return np.diff(np.append(0, values.cumsum())[np.append(0, lengths.cumsum())])
 
 
-def find_bits(ngrams: Ngrams, num_bits: int, seed: int) -> NDArray:
+def find_bits(ngrams: WordNgrams, num_bits: int, seed: int) -> NDArray:
     """Find the sides of `num_bits` random hyperplanes on which words lie.
 
     A bit is 1 if the inner product of n-gram counts and hyperplane is at least 0. The
@@ -102,7 +102,7 @@ def make_planes(keys: NDArray, num_bits: int, seed: int) -> NDArray:
 
 
 def find_rows(
-    ngrams: Ngrams, n_rows: int, seed: int, counted: NDArray | None
+    ngrams: WordNgrams, n_rows: int, seed: int, counted: NDArray | None
 ) -> NDArray:
     """Find the row whose random vector is the nearest to each word.
 
