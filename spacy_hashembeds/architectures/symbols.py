@@ -11,13 +11,7 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..files import replacing
-from ..layers.symboltaker import (
-    Symbols,
-    SymbolSource,
-    assign_symbols,
-    find_symbol_takers,
-    wait_for,
-)
+from ..layers.symboltaker import Symbols, assign_symbols, find_symbol_takers, wait_for
 from ..thinc_internals import partial
 
 #: Model attribute that holds the `SymbolSource` of `SymbolTables`.
@@ -96,11 +90,22 @@ def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
 
     Symbols come from the file `tables`, or else from the source set by a callback.
     """
-    source = SymbolSource()
-    if tables is not None:
-        source = SymbolSource(partial(load_symbols, tables), is_single_use=False)
-    wait_for(SYMBOL_SOURCE, model, _set_symbols, source)
+    if tables is None:
+        wait_for(SYMBOL_SOURCE, model, _set_symbols)
+    else:
+        model.init = partial(_init_from_file, tables, model.init)
     return model
+
+
+def _init_from_file(
+    path: str | Path,
+    init_layers: Callable,
+    model: Model,
+    X: list[Doc] | None = None,
+    Y: Any = None,
+) -> None:
+    _set_symbols(model, partial(load_symbols, path), X)
+    init_layers(model, X, Y)
 
 
 def _set_symbols(

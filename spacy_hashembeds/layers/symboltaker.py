@@ -109,32 +109,27 @@ class SymbolSource:
     """Function that supplies data, such as symbols, when a model is initialized.
 
     Norms of tokens depend on lookups and on the tokenizer, which spaCy initializes
-    after `before_init` and before all components.
-
-    is_single_use (bool): Delete `get` after initialization, and omit it from pickles,
-        so that a trained model does not keep a corpus and a pipeline in memory.
+    after `before_init` and before all components. The function is deleted afterwards,
+    and omitted from pickles, so that a trained model does not keep a corpus and a
+    pipeline in memory.
     """
 
     get: Callable[..., Any] | None = None
-    is_single_use: bool = True
 
     def __deepcopy__(self, memo: Any) -> "SymbolSource":
         return replace(self)
 
     def __reduce__(self) -> tuple:
-        get = None if self.is_single_use else self.get
-        return SymbolSource, (get, self.is_single_use)
+        return SymbolSource, ()
 
 
-def wait_for(
-    name: str, model: Model, callback: Callable, source: SymbolSource | None = None
-) -> None:
+def wait_for(name: str, model: Model, callback: Callable) -> None:
     """Call `callback(model, get, X)` before the layers of a model are initialized.
 
     `get` is the function of the `SymbolSource` in the attribute `name`, or None if not
     set; X is the sample of input.
     """
-    model.attrs[name] = source or SymbolSource()
+    model.attrs[name] = SymbolSource()
     model.init = partial(_init, name, callback, model.init)
 
 
@@ -146,8 +141,6 @@ def _init(
     X: Any = None,
     Y: Any = None,
 ) -> None:
-    source = model.attrs[name]
-    if source.is_single_use:
-        model.attrs[name] = SymbolSource()  # even if the callback raises
+    source, model.attrs[name] = model.attrs[name], SymbolSource()
     callback(model, source.get, X)
     init_layers(model, X, Y)

@@ -176,7 +176,7 @@ def _find_waiting(
         found = node.attrs.get(source)
         if not isinstance(found, SymbolSource):
             continue
-        waits = found.get is None or (corpus is None and found.is_single_use)
+        waits = found.get is None or corpus is None
         is_trained = has_params(node)
         if waits and (name in nlp.pipe_names or not is_trained):
             if corpus is not None and is_trained:
