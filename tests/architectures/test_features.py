@@ -1,6 +1,5 @@
 """Features: extension attributes and span groups as columns of an embedder."""
 
-from copy import deepcopy
 from enum import StrEnum
 
 import numpy as np
@@ -56,13 +55,6 @@ def test_keys_are_stable_and_independent_of_number_types():
         token._.mark = value
     keys = read_keys([doc], ["ORTH", "_.mark"])[:, 1].tolist()
     assert keys == [5533571732986600803] * 5 + [0, 0, 746762829127501960]
-
-
-def test_reading_does_not_modify_docs():
-    doc = make_doc()
-    before = deepcopy(doc.user_data), [(s.start, s.end) for s in doc.spans["names"]]
-    read_keys([doc], ["_.mark", "_.size", "spans.names"])
-    assert (doc.user_data, [(s.start, s.end) for s in doc.spans["names"]]) == before
 
 
 @pytest.mark.parametrize("value", [0.5, [1], b"a", np.ones(2)], ids=str)

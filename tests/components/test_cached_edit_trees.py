@@ -37,16 +37,6 @@ def test_words_are_cached_even_if_no_tree_applies():
         trees.apply(len(trees), "was")
 
 
-def test_loading_trees_clears_the_cache():
-    strings = StringStore()
-    ours, others = CachedTrees(strings), EditTrees(strings)
-    number = ours.add("was", "be")
-    assert ours.apply(number, "was") == "be"
-    others.add("was", "wax")
-    ours.from_json([others[i] for i in range(len(others))])
-    assert ours.apply(number, "was") == others.apply(number, "was") != "be"
-
-
 def test_the_cache_is_bounded(monkeypatch):
     monkeypatch.setattr(cached_edit_trees, "MAX_LEMMAS", 3)
     trees = CachedTrees(StringStore())

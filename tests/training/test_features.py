@@ -2,7 +2,6 @@
 
 import pytest
 import spacy
-from spacy.language import Language
 from spacy.tokens import Doc, DocBin, Span, Token
 from spacy.training import Example
 from spacy.training.augment import create_lower_casing_augmenter
@@ -151,20 +150,6 @@ def test_document_names_and_unknown_keys_are_not_features():
     for key in ("", "a b", "$(id)", 5, None, b"x"):
         doc.user_data["._.", key, 0, None] = doc.user_data["._.", "x", "0", None] = 1
     assert not find_stored(doc)
-
-
-def test_evaluation_by_spacy_on_examples_of_the_reader(tmp_path):
-    seen = []
-
-    @Language.component("note_features")
-    def note_features(doc):
-        seen.append(read_values(doc))
-        return doc
-
-    nlp = spacy.blank("en")
-    nlp.add_pipe("note_features")
-    nlp.evaluate(list(FeatureCorpus(save(tmp_path, make_gold()), keep=KEEP)(nlp)))
-    assert seen == [read_values(make_gold())]
 
 
 def test_a_config_registers_extensions_and_lists_kept_features():
