@@ -24,8 +24,9 @@ WORDS = ["Ann", "Lee", "lives", "in", "New", "York"]
 def _extensions(monkeypatch):
     before = {**Underscore.token_extensions}
     monkeypatch.setattr(Underscore, "token_extensions", before)
-    Token.set_extension("mark", default=False)
-    Token.set_extension("size", getter=lambda token: len(token.text))
+    # other tests may have registered them
+    Token.set_extension("mark", default=False, force=True)
+    Token.set_extension("size", getter=lambda token: len(token.text), force=True)
 
 
 def make_doc() -> Doc:
