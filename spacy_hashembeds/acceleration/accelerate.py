@@ -179,11 +179,12 @@ def convert(
     texts = [*warn_missing_features(needed, texts)]
     left = explain_unconverted(before, config, blas=blas)
     change = partial(convert_config, before, config, blas=blas)
-    check_precision(change()[0], precision)
+    plain, _ = change()
+    check_precision(plain, precision)
     used: Precision = precision
     chosen: list[ChosenPrecision] = []
     if precision == AUTO:
-        converted = load(change()[0])
+        converted = load(plain)
         chosen = choose_precisions(before, converted, texts, max_changed, progress)
         used = {each.component: each.precision for each in chosen}
         if not chosen:
