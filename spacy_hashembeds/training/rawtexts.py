@@ -177,7 +177,7 @@ def read_distinct(
         check_is_regular(Path(path))  # read again to count symbols
     excluded = {_hash(doc) for doc in read_text_docs(exclude, nlp)}
     docs = read_text_docs([path], nlp, take)
-    texts = {_hash(doc): pack(doc) for doc in docs if len(doc)}
+    texts = {_hash(doc): pack(doc) for doc in docs if doc.text.strip()}
     kept = {key: text for key, text in texts.items() if key not in excluded}
     return kept, len(texts) - len(kept)
 
