@@ -1,4 +1,4 @@
-// Embed tokens by folded tables. See layers/mixedembed.py.
+// Embed tokens by folded tables. See layers/folding.py.
 
 #pragma once
 
