@@ -222,6 +222,5 @@ def advise_on_machine(blas: list[Blas]) -> Iterator[str]:
     if is_parser_profiled():
         yield (
             "spaCy's parser and NER are compiled with profiling for Python "
-            f"{platform.python_version()}, but not for 3.12 and later, where NER is "
-            "more than 4 times as fast in our benchmark."
+            f"{platform.python_version()}, which makes them slow. Use 3.12 or later."
         )

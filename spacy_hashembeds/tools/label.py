@@ -28,9 +28,8 @@ def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterat
     """Set the entities that an ensemble of pipelines finds, and keep existing ones.
 
     Tags are decoded from the mean of the pipelines' probabilities, with the mean of
-    their `outside_bias`: see `TokenNER`. An ensemble of pipelines with different seeds
-    is more accurate than each; a pipeline trained on its labels for many texts, in
-    addition to the training data, approaches its accuracy.
+    their `outside_bias`: see `TokenNER`. To train one pipeline on their labels:
+    docs/ner.md.
 
     pipelines (Iterable[Language]): Pipelines of one language, each with a `token_ner`
         with the same labels and decoding. Only components before `token_ner` run.

@@ -38,10 +38,10 @@ def create_calibrate_ner(
 ) -> Callable[[Language], Language]:
     """Calibrate the scores of each `token_ner` before a pipeline is saved.
 
-    Use it in `[training.before_to_disk]`. Each evaluation then saves, and predicts the
-    corpus once more, 50 % slower with `balance`. Frozen components are not changed. If
-    all predicted entities are correct, or none, scores are not calibrated, with a
-    warning.
+    Use it in `[training.before_to_disk]`. Each evaluation that saves the pipeline then
+    predicts the corpus once more, slower with `balance`. Frozen components are not
+    changed. If all predicted entities are correct, or none, scores are not calibrated,
+    with a warning.
 
     corpus (str): The corpus to fit to, in the notation of [training]. Do not use the
         training corpus, where pipelines are overconfident.

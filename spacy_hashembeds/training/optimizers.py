@@ -89,7 +89,7 @@ def Adam(
 ) -> Optimizer:
     """Optimize by Adam: Thinc's `Adam.v1`, with the same arguments and numbers.
 
-    With compiled kernels, about three times as fast on the CPU.
+    With compiled kernels, faster on the CPU.
 
     learn_rate, L2, beta1, beta2, eps, grad_clip (FloatOrSeq): Numbers or schedules.
         `grad_clip` is the maximum gradient norm per parameter; 0 disables clipping.

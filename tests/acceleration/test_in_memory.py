@@ -169,10 +169,8 @@ def test_new_layers_are_on_the_device_of_the_old_ones(saved):
     """Some notebooks reset the thread's ops between cells."""
     ops, device = get_current_ops(), NumpyOps("gpu", use_blis=True)
     set_current_ops(device)
-    try:
-        nlp = load_model(saved("bare"))
-    finally:
-        set_current_ops(ops)
+    nlp = load_model(saved("bare"))
+    set_current_ops(ops)
     nlp.add_pipe("tests_forgetful")
     new = convert(nlp, TEXTS).nlp
     assert get_ops(new) == {device}

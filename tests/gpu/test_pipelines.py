@@ -6,18 +6,11 @@ import numpy
 import pytest
 import spacy
 from spacy.tokens import Doc, DocBin
-from thinc.api import NumpyOps, get_current_ops, require_cpu, set_current_ops
+from thinc.api import NumpyOps, require_cpu
 
 from ..training_runs import SMALL, train_small
 
 pytestmark = pytest.mark.gpu
-
-
-@pytest.fixture(autouse=True)
-def real_gpu():
-    before = get_current_ops()
-    yield
-    set_current_ops(before)
 
 
 def predict(nlp, docs):

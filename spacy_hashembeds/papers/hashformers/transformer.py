@@ -40,9 +40,8 @@ def TransformerEncoder(
 ) -> Model[InT, OutT]:
     """Encode context with a Transformer: each token attends to all others of its Doc.
 
-    With `norm = "post"` this is BERT's encoder without special tokens. Pretrain it:
-    trained on only a few thousand sentences, it scores lower than
-    `MaxoutWindowEncoder`.
+    With `norm = "post"` this is BERT's encoder without special tokens. Pretrain it if
+    you have only a few thousand sentences.
 
     width (int): Width of input and output. BERT-base: 768.
     depth (int): Number of layers, 1 to 100. BERT-base: 12.

@@ -144,7 +144,7 @@ def _insert_recommended(
     """Insert recommendations. `places`: embedders without pretrained weights."""
     for place in places:
         if not edits.get(place).get("subwords"):
-            why = "Embeds character n-grams of words (documentation: whole-texts)."
+            why = "Embeds character n-grams of words (documentation: ner)."
             edits.set(place, "subwords", presets.SUBWORDS, why)
     edits.apply(presets.AVERAGES)
     for name in edits.find_components("ner"):
@@ -181,7 +181,7 @@ def _insert_token_ner(edits: Edits, name: str, places: Collection[str]) -> None:
             "tok2vec": edits.get(f"{place}.model.tok2vec") or model["tok2vec"],
         },
     }
-    why = "Faster than spaCy's ner, with scores of entities (documentation: ner)."
+    why = "Tags all tokens at once, with scores of entities (documentation: ner)."
     edits.set_block(place, block, {"factory": why})
 
 

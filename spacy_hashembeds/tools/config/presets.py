@@ -93,7 +93,8 @@ USUAL_DEPTH = 4
 DEPTH = Preset(
     "",
     {"depth": 8},
-    "8 layers instead of 4: higher F1 of entities, but slower.",
+    "8 layers instead of 4: 0.3 to 1.0 points of F1, at half the speed "
+    "(documentation: config).",
     replaces=ENCODER.replaces,
 )
 TOKEN_CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
