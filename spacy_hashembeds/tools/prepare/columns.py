@@ -192,7 +192,8 @@ class _ColumnFile:
             **{name: i for i, name in enumerate(columns) if times[name] == 1},
             **{i: i % self.width for i in range(-self.width, self.width)},
         }
-        named = layout.sentence or 0, layout.word, layout.tag, *layout.features.values()
+        sentence = 0 if layout.sentence is None else layout.sentence
+        named = sentence, layout.word, layout.tag, *layout.features.values()
         found = [places[column] for column in named if column in places]
         if missing := [column for column in named if column not in places]:
             options = "word-column, --tag-column, --feature or --separator"

@@ -168,6 +168,7 @@ def test_words_of_sentences(file, text, layout, words):
         (b"a O\rb O\r", {}, ":1: .*carriage return"),
         # missing and duplicate columns
         ("A O\n", {"tag": 3}, ":1: expected .* 3"),
+        ("A O\n", {"sentence": ""}, ":1: expected a column ''"),
         ("A O\n", {"separator": "\t"}, r":1: .*\['A O'\].*--separator"),
         ("W T T\n", {"word": "W", "tag": "T"}, ":1: expected .*'T'"),
         ("x" * 10**6 + " y\n", {}, ":1: .*a tag"),
