@@ -84,8 +84,8 @@ def average_types(strict: Mapping[str, Any] | None) -> dict[str, Any] | None:
 
 def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
     """Collect entity scores from span groups with `attrs["scores"]`. For each group,
-    return (score, is_correct) pairs, or None if it has spans that are not entities, or
-    scores outside 0 to 1.
+    return (score, is_correct) pairs, or None if it has spans that are not entities,
+    scores outside 0 to 1, or more or fewer scores than spans.
     """
     doc, ignored = example.predicted, dict.fromkeys(matches.ignored)
     # of two entities aligned with one gold entity, the first is correct
@@ -101,7 +101,8 @@ def collect_scores(example: Example, matches: Matches) -> dict[str, Any]:
         places = [(span.label_, span.start, span.end) for span in group]
         scores = [float(score) for score in group.attrs["scores"]]
         found[name] = None
-        if is_correct.keys() >= {*places} and all(0 <= x <= 1 for x in scores):
+        are_right = len(scores) == len(places) and all(0 <= x <= 1 for x in scores)
+        if are_right and is_correct.keys() >= {*places}:
             pairs = zip(scores, map(is_correct.get, places), strict=True)
             found[name] = [pair for pair in pairs if None not in pair]
     return found

@@ -195,7 +195,7 @@ def test_entities_without_a_score_or_annotation_are_skipped(predicted):
     assert run(predicted, GOLDS)["calibration"] is None
 
 
-@pytest.mark.parametrize("scores", [[1.5], [-0.1], [float("nan")]])
+@pytest.mark.parametrize("scores", [[1.5], [-0.1], [float("nan")], []])
 def test_invalid_scores_are_skipped(predicted, scores):
     docs = [*predicted, predict("Emil|PER", found=[0.5], other=scores)]
     docs += [predict("Emil|PER", found=[bound]) for bound in (0, 1)]
