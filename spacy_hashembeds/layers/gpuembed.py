@@ -186,7 +186,7 @@ def embed_ids(
 
 
 def scatter_sums(ops: Any, rows: Array, d_output: Array, gradient: Array) -> None:
-    """Run `tableembed.add_row_gradients` on a GPU."""
+    """Run `tables.add_row_gradients` on a GPU."""
     # pairs of `kernels/cuda.py`
     places = ops.xp.arange(rows.size, dtype="uint64").reshape(rows.shape)
     pairs = rows.astype("uint64") << np.uint64(32) | places
