@@ -31,12 +31,6 @@ class AppleOps(NumpyOps):
     """Fake ops for a processor."""
 
 
-@pytest.fixture(autouse=True)
-def _restore_ops():
-    with blas.keeping_ops():
-        yield
-
-
 @pytest.fixture
 def faster(monkeypatch):
     monkeypatch.setattr(blas, "is_numpy_faster", lambda: True)
