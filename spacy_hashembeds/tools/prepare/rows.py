@@ -56,8 +56,9 @@ def read_objects(
                 except ValueError as err:
                     fail(path, number, f"expected JSON on this line, but {err}")
         return
+    text = "".join(line for _, line in decode_lines(path, encoding))
     try:
-        items = load_json("".join(line for _, line in decode_lines(path, encoding)))
+        items = load_json(text)
         if not isinstance(items, list):
             raise ValueError("got another value")
     except ValueError as err:
