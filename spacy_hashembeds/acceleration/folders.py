@@ -2,8 +2,9 @@
 
 import os
 import shutil
+from collections.abc import Collection, Iterator
 from contextlib import suppress
-from filecmp import cmpfiles
+from filecmp import cmp
 from pathlib import Path
 
 from spacy.language import Language
@@ -13,6 +14,11 @@ from ..loading import load_config
 
 #: Files and folders of spaCy next to the components.
 _SAVED = {"config.cfg", "meta.json", "tokenizer", "vocab"}
+#: Files of spaCy in the folders of components and of the vocab.
+_COMPONENT_FILES = {
+    *("cfg", "contents", "key2row", "lookups.bin", "model", "moves", "patterns"),
+    *("patterns.jsonl", "strings.json", "trees", "vectors", "vectors.cfg"),
+}
 
 
 def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
@@ -61,13 +67,28 @@ def check_replaceable(output: Path, source: Path, *, force: bool) -> None:
         meta = read_json(output / "meta.json")
         if "nlp" in config and "spacy_version" in meta:
             own = {*_SAVED, *config.get("components", {})}
-    others = sorted({*os.listdir(output)} - own) if own else []
-    # files of the source, such as a license, are written again
-    _, changed, missing = cmpfiles(output, source, others, shallow=False)
-    if not own or changed or missing:
-        found = f"also holds {quote(changed + missing)}" if own else "does not"
+    others = sorted(_find_others(output, source, own)) if own else []
+    if not own or others:
+        found = f"also holds {quote(others)}" if own else "does not"
         raise FileExistsError(
             f"To be replaced, '{output}' should hold a spaCy pipeline, with config.cfg "
             f"and meta.json, and no other files, but {found}. Choose another folder, "
             "or remove these files yourself."
         )
+
+
+def _find_others(output: Path, source: Path, own: Collection[str]) -> Iterator[str]:
+    """Find files that neither spaCy saved nor `copy_folder` writes again."""
+    for path in output.rglob("*"):
+        name = path.relative_to(output)
+        twin = source / name
+        if path.is_dir() and not path.is_symlink():
+            continue
+        if name.parts[0] in own:
+            is_saved = len(name.parts) == 1 or path.name in _COMPONENT_FILES
+            is_known = is_saved or twin.is_file()
+        else:  # such as a license; `cmp` fails on broken links
+            are_files = path.is_file() and twin.is_file()
+            is_known = are_files and cmp(path, twin, shallow=False)
+        if not is_known:
+            yield str(name)

@@ -49,7 +49,11 @@ def test_only_force_replaces_files(source, tmp_path):
         ({"thesis.txt": b"work"}, {}, "thesis"),
         ({"old_ner/model": b"work"}, {}, "old_ner"),
         ({"LICENSE": b"mine"}, {}, "LICENSE"),
+        ({"tagger/notes.md": b"work"}, {}, "notes"),
+        ({"vocab/mine/a.txt": b"work"}, {}, "a.txt"),
         # no loss
+        ({"tagger/table": b"work"}, {"tagger/table": b"other"}, None),
+        ({"licenses/MIT": b"mine"}, {"licenses/MIT": b"mine"}, None),
         ({"LICENSE": b"mine"}, {"LICENSE": b"mine"}, None),
         # of the same size and time
         ({"LICENSE": b"mine"}, {"LICENSE": b"ours"}, "LICENSE"),
@@ -68,7 +72,7 @@ def test_only_pipelines_and_copied_files_are_replaced(
     for folder, files in ((output, written), (source, beside_source)):
         for name, text in files.items():
             path = folder / name
-            path.parent.mkdir(exist_ok=True)
+            path.parent.mkdir(parents=True, exist_ok=True)
             path.unlink(missing_ok=True)
             if text is not None:
                 path.write_bytes(text)
