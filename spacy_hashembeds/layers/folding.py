@@ -154,7 +154,13 @@ def _can_fold(mixer: Mixer) -> bool:
 
 def _get_limit() -> float:
     """Read the limit in MB from the environment."""
-    return float(os.environ.get(LIMIT_NAME, DEFAULT_LIMIT))
+    text = os.environ.get(LIMIT_NAME, DEFAULT_LIMIT)
+    try:
+        return float(text)
+    except ValueError as error:
+        raise ValueError(
+            f"{LIMIT_NAME} should be a number of megabytes, but is {text!r}."
+        ) from error
 
 
 def predict(mixer: Mixer, folded: FoldedTables, keys: NDArray) -> NDArray:

@@ -269,6 +269,9 @@ def test_the_size_of_folded_tables_is_bounded(vocab, monkeypatch):
     assert get_cached(model.attrs["plan"]).F.nbytes == n_bytes
     monkeypatch.delenv(folding.LIMIT_NAME)
     assert folding._get_limit() == 256, "as documented"
+    monkeypatch.setenv(folding.LIMIT_NAME, "256MB")
+    with pytest.raises(ValueError, match=folding.LIMIT_NAME):
+        folding._get_limit()
 
 
 def test_weights_are_checked_once(vocab, monkeypatch):

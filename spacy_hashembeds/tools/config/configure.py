@@ -248,6 +248,8 @@ def _insert_faster(edits: Edits) -> None:
 def _insert_paths(edits: Edits, train: str | Path | None) -> None:
     """Set [paths] train, and dev beside it unless dev was set for it."""
     paths = edits.plain["paths"]
+    if train is not None and not Path(train).exists():
+        raise FileNotFoundError(f"The training corpus '{train}' does not exist.")
     if train is not None and paths["train"] != str(train):
         edits.set_path("train", train, "The corpus of --train.")
         dev = Path(train).with_name("dev.spacy")

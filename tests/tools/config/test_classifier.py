@@ -89,3 +89,8 @@ def test_bag_of_words_beside_an_embedder_is_kept(base):
     model = made.config["components"]["textcat"]["model"]
     assert model["@architectures"] == "spacy.TextCatBOW.v3"
     assert made.config["components"]["ner"]["factory"] == "token_ner"
+
+
+def test_missing_training_corpora_raise(base):
+    with pytest.raises(FileNotFoundError, match="gone.spacy"):
+        configure(base, train="gone.spacy")
