@@ -92,5 +92,5 @@ def test_bag_of_words_beside_an_embedder_is_kept(base):
 
 
 def test_missing_training_corpora_raise(base):
-    with pytest.raises(FileNotFoundError, match="gone.spacy"):
+    with pytest.raises(FileNotFoundError, match="gone"):
         configure(base, train="gone.spacy")
