@@ -2,7 +2,6 @@
 
 import csv
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain, groupby, islice
@@ -122,6 +121,14 @@ def _to_bio(before: str, tag: str) -> str:
     return tag if tag == "O" else ("B" if begins else "I") + tag[1:]
 
 
+def _find_column(columns: Sequence[str], column: ColumnId) -> list[int]:
+    """Find the index of a column, if the first row has it once."""
+    if isinstance(column, str):
+        return [columns.index(column)] if columns.count(column) == 1 else []
+    width = len(columns)
+    return [column % width] if -width <= column < width else []
+
+
 class _ColumnFile:
     """The rows of a file."""
 
@@ -180,22 +187,18 @@ class _ColumnFile:
         """True for "# key = value", and for "# …" without a tag: # may be a token."""
         start = " ".join(row[1]).split(maxsplit=3)
         has_tag = any(_TAG.fullmatch(column.strip()) for column in row[1])
-        return start[0] == "#" and (start[2:3] == ["="] or not has_tag)
+        return start[:1] == ["#"] and (start[2:3] == ["="] or not has_tag)
 
     def is_header(self, row: _Row) -> bool:
         """Find the columns by the first row. Return True if it is a header."""
         if self.width:
             return False
         self.first, columns, layout = row, row[1], self.layout
-        self.width, times = len(columns), Counter(columns)
-        places: dict[ColumnId, int] = {
-            **{name: i for i, name in enumerate(columns) if times[name] == 1},
-            **{i: i % self.width for i in range(-self.width, self.width)},
-        }
+        self.width = len(columns)
         sentence = 0 if layout.sentence is None else layout.sentence
         named = sentence, layout.word, layout.tag, *layout.features.values()
-        found = [places[column] for column in named if column in places]
-        if missing := [column for column in named if column not in places]:
+        found = [i for column in named for i in _find_column(columns, column)]
+        if missing := [x for x in named if not _find_column(columns, x)]:
             options = "word-column, --tag-column, --feature or --separator"
             self.fail(row, f"expected a column {quote_all(missing)}", options)
         self.sentence, self.word, self.tag, *features = found

@@ -161,6 +161,8 @@ def test_words_of_sentences(file, text, layout, words):
         # invalid rows
         ("A O\n# NN\n", {}, ":2: .*a tag .*'NN'.*--tag-column"),
         ("\tO\n", {"separator": "\t"}, ":1: .*a word in column 0"),
+        ("\xa0\na O\n", {}, ":1: .*a word in column 0 and a tag"),
+        ("a O\n\n\u3000\n", {}, ":3: expected 2 columns"),
         ("A O\n", {"encoding": "x"}, "1: not x text .*unknown encoding.*--encoding"),
         ("A O\n".encode("utf-16-le"), {"encoding": "utf-16-le"}, ":1: not utf-16"),
         (b"A O\n\nZo\xeb B-PER\n", {}, r"corpus\.iob:3: not utf-8 .*0xeb.*--encoding"),
@@ -171,6 +173,7 @@ def test_words_of_sentences(file, text, layout, words):
         ("A O\n", {"sentence": ""}, ":1: expected a column ''"),
         ("A O\n", {"separator": "\t"}, r":1: .*\['A O'\].*--separator"),
         ("W T T\n", {"word": "W", "tag": "T"}, ":1: expected .*'T'"),
+        ("a B-X\n", {"sentence": ""}, ":1: expected a column ''"),
         ("x" * 10**6 + " y\n", {}, ":1: .*a tag"),
         *(
             (f"A O\n\nParis {tag}\n", {}, f"corpus.iob:3: .*a tag .*'{tag}'")
