@@ -167,6 +167,7 @@ class TokenNER(TrainablePipe):
         self._require_labels()
         found = self.model.predict(docs)
         probs = self.model.ops.to_numpy(self.model.ops.xp.concatenate(found))
+        self._check_outputs(probs.shape[1])
         scores = np.log(np.maximum(probs, np.finfo(probs.dtype).tiny))
         forbid_tags(scores, docs)
         return scores
@@ -234,11 +235,7 @@ class TokenNER(TrainablePipe):
         n_tags = count_tags(len(self.labels))
         Y = [self.model.ops.alloc2f(len(doc), n_tags) for doc in sample]
         self.model.initialize(X=sample, Y=Y)
-        if (nO := self.model.maybe_get_dim("nO")) not in (None, n_tags):
-            raise ValueError(
-                f"The model of '{self.name}' should have {n_tags} outputs for its "
-                f"{len(self.labels)} labels, but has {nO}."
-            )
+        self._check_outputs(self.model.maybe_get_dim("nO"))
 
     def add_label(self, label: str) -> int:
         """Add an entity type. Return 1 if added, 0 if it exists."""
@@ -257,6 +254,13 @@ class TokenNER(TrainablePipe):
         self.cfg["labels"].append(label)
         self.vocab.strings.add(label)
         return 1
+
+    def _check_outputs(self, nO: int | None) -> None:
+        if nO not in (None, n_tags := count_tags(len(self.labels))):
+            raise ValueError(
+                f"The model of '{self.name}' should have {n_tags} outputs for its "
+                f"{len(self.labels)} labels, but has {nO}."
+            )
 
 
 def _list_types(examples: Iterable[Example]) -> list[str]:

@@ -135,6 +135,13 @@ def test_invalid_settings_and_models_are_refused(settings, model, match):
         add()
 
 
+@pytest.mark.parametrize("labels", [["LOC"], ["LOC", "PER", "ORG"]])
+def test_labels_of_another_model_are_refused(pipe, nlp, labels):
+    pipe.cfg["labels"] = labels
+    with pytest.raises(ValueError, match=f"{len(labels)} labels, but has 9"):
+        pipe(nlp.make_doc("Anna"))
+
+
 # Decoding.
 
 
