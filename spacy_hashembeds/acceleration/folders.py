@@ -1,5 +1,6 @@
 """Copy the folders of pipelines, and replace them without losing other files."""
 
+import errno
 import os
 import shutil
 from collections.abc import Collection, Iterator
@@ -35,8 +36,12 @@ def find_source(nlp: Language, model: str | Path, output: Path) -> Path:
 
 
 def copy_folder(source: Path, target: Path) -> None:
-    """Copy files and link targets, without modes: packages may be read-only."""
+    """Copy files and link targets, without modes: packages may be read-only. Raise an
+    OSError for a link to a folder above it, which may contain the target.
+    """
     for folder, _, names in os.walk(source, followlinks=True):
+        if os.path.realpath(folder) in map(os.path.realpath, Path(folder).parents):
+            raise OSError(errno.ELOOP, os.strerror(errno.ELOOP), folder)
         place = target / Path(folder).relative_to(source)
         place.mkdir()
         for name in names:

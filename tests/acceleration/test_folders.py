@@ -100,3 +100,16 @@ def test_copies_are_writable(source, tmp_path):
     shutil.rmtree(copy / "linked")
     assert read_files(copy) == files
     assert (copy / "config.cfg").stat().st_mode & 0o200
+
+
+@pytest.mark.parametrize(
+    "links", [{"vocab/up": "in/.."}, {"a/b": "in/c", "c/d": "in/a"}]
+)
+def test_cyclic_links_are_refused(source, tmp_path, links):
+    for link, target in links.items():
+        (source / link).parent.mkdir(exist_ok=True)
+        (source / link).symlink_to(tmp_path / target)
+    copy = tmp_path / "copy"
+    with pytest.raises(OSError, match=r"symbolic links: '.*in/"):
+        copy_folder(source, copy)
+    assert not [*copy.glob("*/*/*/*")]  # before it is copied repeatedly
