@@ -8,8 +8,11 @@ from typing import Any, Literal
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from wasabi import Printer
 
-# Control characters, except tabs and newlines, and bidirectional formatting characters.
-_CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+# Control characters, except tabs and newlines; bidirectional formatting characters; and
+# surrogates, as in file names that are not UTF-8, which UTF-8 can't encode.
+_CONTROL = re.compile(
+    r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]"
+)
 # Markdown characters to escape, except underscores within words.
 _MARKUP = re.compile(r"[\\`*|<>\[\]&~$]|(?<![^\W_])_|_(?![^\W_])")
 # wasabi prints bold headings even without colors.
@@ -110,7 +113,7 @@ def render_page(
 
 
 def show_controls(text: str) -> str:
-    r"""Escape control characters as Python does, such as `\x1b` or `\u202e`."""
+    r"""Escape control characters and surrogates as Python does, such as `\x1b`."""
     return _CONTROL.sub(lambda match: ascii(match[0])[1:-1], text)
 
 
