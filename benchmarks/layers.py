@@ -18,7 +18,7 @@ from wasabi import msg
 from lab.trials.sizes import count_parameters
 from spacy_hashembeds.acceleration.blas import NUMPY_BLAS_OPS
 from spacy_hashembeds.architectures.symbols import save_symbols
-from spacy_hashembeds.layers.symboltaker import SymbolSource
+from spacy_hashembeds.layers.vocabulary import SymbolSource
 from spacy_hashembeds.papers.hashformers.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,

@@ -162,7 +162,7 @@ def _describe(
     """Describe the weights of keys, which are sorted by frequency if counted."""
     weights: NDArray = to_numpy(layer.get_param("P"))  # P as in the paper
     importance = np.sqrt(np.square(weights, dtype="float64").mean(axis=1))
-    has_dictionary = "symbol_taker" in layer.attrs
+    has_dictionary = "symbol_setter" in layer.attrs
     groups: dict[int, list[int]] = {}  # the keys of each row
     keys = layer.ops.xp.array([*counts], dtype="uint64")
     _, found = WeightedColumn(layer).find_pairs(layer.ops, keys)

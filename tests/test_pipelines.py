@@ -12,7 +12,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.util import load_config, load_config_from_str, load_model_from_config
 from thinc.compat import has_torch
 
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.layers.vocabulary import find_vocabulary_layers
 from tests.configs import CONFIGS
 
 from .conftest import TORCH_CONFIGS, find_configs
@@ -141,7 +141,7 @@ def test_equal_seeds_give_equal_models(trained, tiny_corpus, tmp_path):
 
 
 def test_symbol_tables_are_saved_once(trained):
-    (embed, *_) = find_symbol_takers(spacy.load(trained).get_pipe("tok2vec").model)
+    (embed, *_) = find_vocabulary_layers(spacy.load(trained).get_pipe("tok2vec").model)
     symbols = embed.attrs["symbols"].tobytes()
     files = [path.read_bytes() for path in trained.rglob("*") if path.is_file()]
     assert len(symbols) > 8

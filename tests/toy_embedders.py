@@ -15,7 +15,7 @@ from spacy_hashembeds.architectures.multi_embed import MultiEmbed
 from spacy_hashembeds.architectures.multi_fewer_hash_embed import MultiFewerHashEmbed
 from spacy_hashembeds.architectures.subword_embed import SubwordEmbed
 from spacy_hashembeds.layers.checks import peek
-from spacy_hashembeds.layers.symboltaker import assign_symbols, find_symbol_takers
+from spacy_hashembeds.layers.vocabulary import assign_symbols, find_vocabulary_layers
 from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
@@ -90,7 +90,7 @@ def initialize(model, vocab) -> Model:
 
 def give_counted(model, docs, *, min_freq=2) -> Model:
     """Count the symbols of Docs, and pass them to the layers that need them."""
-    for layer in find_symbol_takers(model):
+    for layer in find_vocabulary_layers(model):
         attr = layer.attrs["key"]
         tables = filter_symbols(
             count_values(docs, [attr]), min_freq=min_freq, lang="en"

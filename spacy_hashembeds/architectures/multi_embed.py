@@ -10,7 +10,7 @@ from ..arguments import MAX_ROWS, check_attributes, check_integers, check_shares
 from ..layers.symbolembed import LookupColumn, SymbolEmbed
 from .descriptions import EmbedderDescription
 from .mix_attributes import mix_attributes
-from .symbols import wait_for_symbols
+from .symbols import set_symbols_at_init
 
 NAME = "multi_embed"
 
@@ -74,7 +74,7 @@ def MultiEmbed(
         include_static_vectors=include_static_vectors,
         subwords=subwords,
     )
-    return wait_for_symbols(model, tables)
+    return set_symbols_at_init(model, tables)
 
 
 DESCRIPTION = EmbedderDescription(

@@ -11,7 +11,12 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ..files import replacing
-from ..layers.symboltaker import Symbols, assign_symbols, find_symbol_takers, wait_for
+from ..layers.vocabulary import (
+    Symbols,
+    assign_symbols,
+    call_before_init,
+    find_vocabulary_layers,
+)
 from ..thinc_internals import partial
 
 #: Model attribute that holds the `SymbolSource` of `SymbolTables`.
@@ -85,13 +90,13 @@ def _check_table(symbols: NDArray, counts: NDArray) -> Symbols:
     return Symbols(symbols, counts)
 
 
-def wait_for_symbols(model: Model, tables: str | Path | None) -> Model:
+def set_symbols_at_init(model: Model, tables: str | Path | None) -> Model:
     """Make an embedder set the symbols of its layers when it is initialized.
 
     Symbols come from the file `tables`, or else from the source set by a callback.
     """
     if tables is None:
-        wait_for(SYMBOL_SOURCE, model, _set_symbols)
+        call_before_init(SYMBOL_SOURCE, model, _set_symbols)
     else:
         model.init = partial(_init_from_file, tables, model.init)
     return model
@@ -121,5 +126,5 @@ def _set_symbols(
             f"but the pipeline's is '{lang}', whose norms may differ. Recount with "
             f"`spacy hashembeds tables … --lang {lang}`."
         )
-    for layer in find_symbol_takers(model):
+    for layer in find_vocabulary_layers(model):
         assign_symbols(layer, tables.get_table(layer.attrs["key"]))

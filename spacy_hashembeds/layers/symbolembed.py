@@ -9,7 +9,9 @@ from ..kernels.rows import Lookup
 from .checks import check_attr, check_foreign, check_integer, check_number
 from .column import Array
 from .gpuembed import GpuCopy
-from .symboltaker import (
+from .tableembed import InT, OutT, TableColumn, TableEmbed
+from .tables import check_table
+from .vocabulary import (
     Symbols,
     check_symbols,
     find_symbols,
@@ -17,8 +19,6 @@ from .symboltaker import (
     look_up,
     set_symbols,
 )
-from .tableembed import InT, OutT, TableColumn, TableEmbed
-from .tables import check_table
 
 #: Key of unknown symbols. No known text has this hash.
 _UNKNOWN = np.uint64(2**64 - 1)
@@ -70,7 +70,7 @@ class LookupColumn(TableColumn):
         self.model.set_dim("nV", len(get_symbols(self.model)) + 1)
         super().initialize(initializer)
 
-    def take_symbols(self, symbols: Symbols) -> None:
+    def assign_symbols(self, symbols: Symbols) -> None:
         """Set the symbols that have rows, and their counts if `unknown_rate` is set."""
         attrs, n = self.model.attrs, len(symbols.frequent)
         if attrs["unk"] > n:
@@ -117,7 +117,7 @@ def SymbolEmbed(
     """Map each known integer to its own row, and unknown integers to a shared row.
 
     The known symbols determine the number of rows, and are set before the layer is
-    initialized: see `symboltaker.py`.
+    initialized: see `vocabulary.py`.
 
     key (str): The attribute of the symbols, e.g. "NORM". It names the table in errors,
         and selects one of the tables of a corpus.
@@ -138,7 +138,7 @@ def SymbolEmbed(
         dims={"nO": nO, "nV": None},
         attrs={
             "key": key,
-            "symbol_taker": LookupColumn,
+            "symbol_setter": LookupColumn,
             "unk": unk,
             "unknown_rate": unknown_rate,
             "symbols": None,

@@ -19,7 +19,7 @@ from thinc.api import Model
 from ..architectures.features import read_keys
 from ..architectures.symbols import SYMBOL_SOURCE, SymbolTables
 from ..arguments import check_integers, check_items, check_pipeline
-from ..layers.symboltaker import Symbols, SymbolSource, find_symbol_takers
+from ..layers.vocabulary import Symbols, SymbolSource, find_vocabulary_layers
 from .annotation import (
     Annotation,
     annotate,
@@ -66,11 +66,11 @@ def create_count_symbols(
     check_integers(1, min_freq=min_freq)
     check_integers(0, limit=limit)
 
-    def count_for_waiting_layers(nlp: Language) -> None:
+    def count_for_layers(nlp: Language) -> None:
         read = partial(_read_corpus, nlp, corpus, limit)
         _count_symbols_later(nlp, read, min_freq, corpus)
 
-    return count_for_waiting_layers
+    return count_for_layers
 
 
 def count_symbols(
@@ -137,8 +137,8 @@ def _count_symbols_later(
         logger.info("Counted symbols seen %d times or more: %s", min_freq, sizes)
         return tables
 
-    for model, annotation in _find_waiting(nlp, SYMBOL_SOURCE, corpus):
-        keys = {taker.attrs["key"] for taker in find_symbol_takers(model)}
+    for model, annotation in _find_uninitialized(nlp, SYMBOL_SOURCE, corpus):
+        keys = {taker.attrs["key"] for taker in find_vocabulary_layers(model)}
         needed = annotation.restrict(keys)
         attrs_of.setdefault(needed, set()).update(keys)
         model.attrs[SYMBOL_SOURCE] = SymbolSource(partial(get_tables, needed))
@@ -163,15 +163,15 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
             )
 
 
-def _find_waiting(
+def _find_uninitialized(
     nlp: Language, source: str, corpus: str | None
 ) -> list[tuple[Model, Annotation]]:
-    """Return layers that wait for a `SymbolSource`, each with its input's annotation.
+    """Return layers whose `SymbolSource` is not set, each with its input's annotation.
 
     Disabled components with weights (frozen or sourced) are skipped, those without
     are included: `spacy pretrain` disables all components before initialization.
     """
-    waiting = []
+    uninitialized = []
     for name, node in walk_layers(nlp):
         found = node.attrs.get(source)
         if not isinstance(found, SymbolSource):
@@ -186,8 +186,8 @@ def _find_waiting(
                     f"other examples than '{corpus}', then call "
                     "`spacy_hashembeds.count_symbols`."
                 )
-            waiting.append((node, find_annotation(nlp, name)))
-    return waiting
+            uninitialized.append((node, find_annotation(nlp, name)))
+    return uninitialized
 
 
 def _read_corpus(nlp: Language, corpus: str, limit: int) -> Iterator[Example]:
@@ -300,7 +300,7 @@ def filter_symbols(counts: Counters, *, min_freq: int, lang: str) -> SymbolTable
     return SymbolTables(tables, lang=lang, min_freq=min_freq)
 
 
-def count_ngrams_later(
+def count_ngrams_at_init(
     nlp: Language,
     *,
     source: str,
@@ -333,7 +333,7 @@ def count_ngrams_later(
         logger.info("Counted n-grams: kept %d", len(ngrams))
         return ngrams
 
-    for model, annotation in _find_waiting(nlp, source, corpus):
+    for model, annotation in _find_uninitialized(nlp, source, corpus):
         # cached by kind and annotation
         model.attrs[source] = SymbolSource(
             lambda kind, a=annotation: count_ngrams(a.restrict([kind.attr]), kind)

@@ -21,10 +21,10 @@ from spacy_hashembeds.architectures.symbols import (
 )
 from spacy_hashembeds.layers import mixedembed
 from spacy_hashembeds.layers.plan import UnexpectedNodeError
-from spacy_hashembeds.layers.symboltaker import (
+from spacy_hashembeds.layers.vocabulary import (
     Symbols,
     assign_symbols,
-    find_symbol_takers,
+    find_vocabulary_layers,
 )
 from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
@@ -130,15 +130,17 @@ def test_without_unknown_rate_no_random_numbers_or_counts(docs):
     state = np.random.get_state()[1].copy()
     model.begin_update(docs)
     np.testing.assert_array_equal(np.random.get_state()[1], state)
-    assert all(e.attrs["counts"] is None for e in find_symbol_takers(model))
+    assert all(e.attrs["counts"] is None for e in find_vocabulary_layers(model))
 
 
 def test_counts_are_saved_and_invalidated(docs):
     model = build(docs, unknown_rate=0.5)
     loaded = build(docs).from_bytes(model.to_bytes())
-    counts = [embed.attrs["counts"].tolist() for embed in find_symbol_takers(loaded)]
+    counts = [
+        embed.attrs["counts"].tolist() for embed in find_vocabulary_layers(loaded)
+    ]
     assert [sorted(of_attr) for of_attr in counts] == [[1, 1, 1, 3], [1, 1, 4]]
-    for embed in find_symbol_takers(model):
+    for embed in find_vocabulary_layers(model):
         assign_symbols(embed, Symbols(embed.attrs["symbols"]))
         assert embed.attrs["counts"] is None
         embed.attrs["counts"] = embed.attrs["symbols"][1:]
@@ -207,7 +209,7 @@ def test_symbols_from_a_file(docs, tmp_path, make):
     counts = count_values(docs, ["NORM", "SHAPE"])
     save_symbols(path, filter_symbols(counts, min_freq=1, lang="en"))
     model.initialize(X=docs)
-    sizes = [len(e.get_param(e.param_names[-1])) for e in find_symbol_takers(model)]
+    sizes = [len(e.get_param(e.param_names[-1])) for e in find_vocabulary_layers(model)]
     assert sizes == [5, 4]
     path.unlink()
     loaded = make(**SETTINGS, tables=path).from_bytes(model.to_bytes())

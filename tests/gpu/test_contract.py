@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from thinc.api import Model, fix_random_seed
 
-from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
+from spacy_hashembeds.layers.vocabulary import Symbols, assign_symbols
 
 from ..contract import Case, get_vocab, initialize_embedder, is_hasher
 from ..layers.test_tables import BUILDERS, IDS, build_symbol_embed

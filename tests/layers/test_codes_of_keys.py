@@ -5,8 +5,8 @@ import pytest
 
 from spacy_hashembeds.layers.column import find_column
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed
-from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 from spacy_hashembeds.layers.tableembed import HashEmbed
+from spacy_hashembeds.layers.vocabulary import Symbols, assign_symbols
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
 VALUES = np.array([*range(300), 2**63, 2**64 - 1], dtype="uint64")

@@ -11,12 +11,12 @@ from thinc.api import HashEmbed as ThincHashEmbed
 from thinc.api import Model, fix_random_seed
 
 from spacy_hashembeds.layers.symbolembed import LookupColumn, SymbolEmbed
-from spacy_hashembeds.layers.symboltaker import (
+from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
+from spacy_hashembeds.layers.vocabulary import (
     Symbols,
     assign_symbols,
-    find_symbol_takers,
+    find_vocabulary_layers,
 )
-from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import WeightedHashEmbed
 
 from .differences import differentiate
@@ -27,7 +27,7 @@ IDS = numpy.array([3, 7, 40, 3, 2**63 + 5, 0, 2**64 - 1], dtype="uint64")
 
 def give(model: Model, symbols: Symbols) -> Model:
     """Give symbols to a layer, with or without column selection."""
-    (embed,) = find_symbol_takers(model)
+    (embed,) = find_vocabulary_layers(model)
     assign_symbols(embed, symbols)
     return model
 

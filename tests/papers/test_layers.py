@@ -5,7 +5,7 @@ import pytest
 from thinc.api import Model, NumpyOps, fix_random_seed
 
 from spacy_hashembeds.hashing.murmur import find_rows
-from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
+from spacy_hashembeds.layers.vocabulary import Symbols, assign_symbols
 from spacy_hashembeds.papers.hash_embeddings.batchnorm import BatchNorm
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import (
     COMBINE,

@@ -8,8 +8,8 @@ from spacy.tokens import Doc
 from thinc.api import Model, NumpyOps, Ragged, fix_random_seed
 
 from spacy_hashembeds.layers.symbolembed import SymbolEmbed
-from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 from spacy_hashembeds.layers.tableembed import HashEmbed
+from spacy_hashembeds.layers.vocabulary import Symbols, assign_symbols
 from spacy_hashembeds.papers.hash_embeddings.ngrams import (
     TextNgrams,
     cut_snippets,

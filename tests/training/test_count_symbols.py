@@ -14,7 +14,7 @@ from spacy.tokens import Doc
 from spacy.training import Example
 from spacy.util import load_model_from_config, registry
 
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.layers.vocabulary import find_vocabulary_layers
 from spacy_hashembeds.training.counting import count_symbols
 
 TEXTS = ["a a b", "a c", "Zz"]
@@ -77,7 +77,7 @@ def make_examples(nlp: Language, texts: Iterable[str] = TEXTS) -> list[Example]:
 
 
 def get_symbols(nlp: Language, name: str = "tok2vec") -> list[set[str]]:
-    embeds = find_symbol_takers(nlp.get_pipe(name).model)
+    embeds = find_vocabulary_layers(nlp.get_pipe(name).model)
     return [{nlp.vocab.strings[int(s)] for s in e.attrs["symbols"]} for e in embeds]
 
 

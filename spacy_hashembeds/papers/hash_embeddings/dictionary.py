@@ -10,9 +10,14 @@ from spacy.tokens import Doc
 from thinc.api import Model
 
 from ...arguments import check_integers
-from ...layers.symboltaker import Symbols, assign_symbols, find_symbol_takers, wait_for
+from ...layers.vocabulary import (
+    Symbols,
+    assign_symbols,
+    call_before_init,
+    find_vocabulary_layers,
+)
 from ...thinc_internals import partial as thinc_partial
-from ...training.counting import count_ngrams_later
+from ...training.counting import count_ngrams_at_init
 from .ngrams import extract_words, hash_ngrams
 
 #: Attribute with the `SymbolSource` of dictionaries: a function of an `NgramKind`.
@@ -33,9 +38,9 @@ class NgramKind(NamedTuple):
         return hash_ngrams(words.dataXd, words.lengths, self.ngram_size).keys
 
 
-def wait_for_ngrams(model: Model, kind: NgramKind) -> None:
+def set_ngrams_at_init(model: Model, kind: NgramKind) -> None:
     """Set the dictionary of a classifier's layers before they are initialized."""
-    wait_for(NGRAM_SOURCE, model, thinc_partial(_set_ngrams, kind))
+    call_before_init(NGRAM_SOURCE, model, thinc_partial(_set_ngrams, kind))
 
 
 def _set_ngrams(
@@ -44,7 +49,7 @@ def _set_ngrams(
     get_ngrams: Callable[[NgramKind], NDArray] | None,
     X: list[Doc] | None,
 ) -> None:
-    for layer in find_symbol_takers(model):
+    for layer in find_vocabulary_layers(model):
         if get_ngrams is not None:
             assign_symbols(layer, Symbols(get_ngrams(kind)))
         elif layer.attrs["symbols"] is None:
@@ -74,7 +79,7 @@ def create_count_ngrams(
     check_integers(1, max_ngrams=max_ngrams)
     check_integers(0, limit=limit)
     return partial(
-        count_ngrams_later,
+        count_ngrams_at_init,
         source=NGRAM_SOURCE,
         find_limit=lambda kind: max_ngrams,
         corpus=corpus,

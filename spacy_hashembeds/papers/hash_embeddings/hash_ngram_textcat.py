@@ -22,7 +22,7 @@ from ...hashing.murmur import MAX_HASHES
 from ...layers.symbolembed import SymbolEmbed
 from ...layers.tableembed import HashEmbed
 from .batchnorm import BatchNorm
-from .dictionary import NgramKind, wait_for_ngrams
+from .dictionary import NgramKind, set_ngrams_at_init
 from .ngrams import MAX_NGRAM_SIZE, MAX_SNIPPET, extract_words, sum_ngrams
 from .weightedhashembed import MAX_COMPONENTS, WeightedHashEmbed
 
@@ -132,7 +132,7 @@ def HashNgramTextCat(
     )
     check_dense(model)
     if rows is None or importance_rows is None:
-        wait_for_ngrams(model, NgramKind(attr, include_punctuation, ngram_size))
+        set_ngrams_at_init(model, NgramKind(attr, include_punctuation, ngram_size))
     return set_label_attrs(model, nO, exclusive_classes=exclusive_classes)
 
 

@@ -9,7 +9,7 @@ from thinc.types import Floats2d
 
 from ...architectures.descriptions import EmbedderDescription
 from ...architectures.mix_attributes import check_seed, mix_attributes
-from ...architectures.symbols import wait_for_symbols
+from ...architectures.symbols import set_symbols_at_init
 from ...arguments import MAX_WIDTH, check_attributes, check_integers, check_rows
 from .weightedhashembed import MAX_COMPONENTS, WeightedColumn, WeightedHashEmbed
 
@@ -99,7 +99,7 @@ def MultiWeightedHashEmbed(
         include_static_vectors=include_static_vectors,
         subwords=subwords,
     )
-    return wait_for_symbols(model, tables) if importance_rows is None else model
+    return set_symbols_at_init(model, tables) if importance_rows is None else model
 
 
 def _get_symbol_width(block: Mapping[str, Any]) -> int:

@@ -14,7 +14,7 @@ from ...kernels.distinct import find_distinct
 from ...kernels.rows import NUMPY_OPS
 from ...layers.checks import check_attr, check_attr_choice, check_integer, check_once
 from ...layers.column import find_column
-from ...layers.symboltaker import get_symbols, look_up
+from ...layers.vocabulary import get_symbols, look_up
 from ...layers.with_distinct import run_distinct
 
 #: Maximum words of an n-gram, and n-grams of a snippet.
@@ -82,7 +82,7 @@ def forward(
     if (column := find_column(embed)) is not None:
         column.check()
     ngrams = hash_ngrams(words.dataXd, words.lengths, attrs["ngram_size"])
-    if "symbol_taker" in embed.attrs:
+    if "symbol_setter" in embed.attrs:
         rows = look_up(NUMPY_OPS, ngrams.keys, get_symbols(embed), unk=0)
         is_known = rows[:, 0] > 0
         lengths = sum_by_text(is_known, ngrams.lengths)

@@ -20,15 +20,15 @@ from ...layers import checks
 from ...layers.checks import peek
 from ...layers.column import Array, Backprop
 from ...layers.gpuembed import GpuCopy
-from ...layers.symboltaker import (
+from ...layers.tableembed import HashColumn, InT, OutT, TableEmbed
+from ...layers.tables import apply_dropout, inc_table_grad
+from ...layers.vocabulary import (
     Symbols,
     check_symbols,
     get_symbols,
     look_up,
     set_symbols,
 )
-from ...layers.tableembed import HashColumn, InT, OutT, TableEmbed
-from ...layers.tables import apply_dropout, inc_table_grad
 
 # Standard deviation of initial weights.
 _SPREAD = 0.0005
@@ -80,7 +80,7 @@ def WeightedHashEmbed(
     if nK is not None:
         attrs["hashes_weights"] = True
     else:
-        attrs |= {"key": key, "symbol_taker": WeightedColumn}
+        attrs |= {"key": key, "symbol_setter": WeightedColumn}
         attrs |= {"symbols": None, "gpu_symbols": GpuCopy()}
     nO = (nE if combine == "sum" else nE * num_hashes) + num_hashes * append_weights
     return TableEmbed(
@@ -107,7 +107,7 @@ class WeightedColumn(HashColumn):
         #: True if weighted components are summed, not concatenated.
         self.is_sum = model.attrs["combine"] == "sum"
         #: True if symbols have weights. Loading does not change this attribute.
-        self.has_symbols = "symbol_taker" in model.attrs
+        self.has_symbols = "symbol_setter" in model.attrs
         self.has_rows = self.is_sum and not model.attrs["append_weights"]
         self.is_cached = not self.has_rows
 
@@ -141,7 +141,7 @@ class WeightedColumn(HashColumn):
         P: Any = np.random.normal(initializer, _SPREAD, shapes["P"])
         model.set_param("P", model.ops.asarray2f(P.astype("float32")))
 
-    def take_symbols(self, symbols: Symbols) -> None:
+    def assign_symbols(self, symbols: Symbols) -> None:
         """Set the symbols that have weights."""
         set_symbols(self.model, symbols.frequent, "nK")
 

@@ -14,7 +14,7 @@ from ...architectures.distinct_words import Words, find_vocabs
 from ...architectures.features import read_keys
 from ...arguments import check_integers
 from ...kernels.distinct import find_distinct
-from ...training.counting import count_ngrams_later
+from ...training.counting import count_ngrams_at_init
 from .hashers import normalize
 from .lsh import find_ngrams
 
@@ -54,7 +54,7 @@ def create_count_character_ngrams(
     """
     check_integers(0, limit=limit)
     return partial(
-        count_ngrams_later,
+        count_ngrams_at_init,
         source=CHARACTER_NGRAM_SOURCE,
         find_limit=attrgetter("max_ngrams"),
         corpus=corpus,

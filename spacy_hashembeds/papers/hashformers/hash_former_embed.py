@@ -23,8 +23,8 @@ from ...layers.checks import check_once
 from ...layers.column import Array, Backprop, Column
 from ...layers.folding import Fold
 from ...layers.plan import UnexpectedNodeError, expect, expect_maxout
-from ...layers.symboltaker import wait_for
 from ...layers.tables import check_table
+from ...layers.vocabulary import call_before_init
 from ...thinc_internals import (
     chain_forward,
     concatenate_forward,
@@ -40,8 +40,8 @@ from .hashers import (
     hash_words,
     lsh_forward,
     md5_forward,
+    needs_ngrams,
     set_ngrams,
-    takes_ngrams,
 )
 
 InT = list[Doc]
@@ -118,7 +118,7 @@ def HashFormerEmbed(
         dims={"nO": width},
         attrs={"include_static_vectors": include_static_vectors, "plan": Fold()},
     )
-    wait_for(CHARACTER_NGRAM_SOURCE, model, _set_ngrams)
+    call_before_init(CHARACTER_NGRAM_SOURCE, model, _set_ngrams)
     return model
 
 
@@ -193,7 +193,7 @@ def forward(
 def _set_ngrams(model: Model, get_ngrams: Callable | None, X: InT | None) -> None:
     for column in find_columns(model):
         hasher = column.hasher
-        if get_ngrams is not None and takes_ngrams(hasher):
+        if get_ngrams is not None and needs_ngrams(hasher):
             settings = (hasher.attrs[n] for n in ("ngram_size", "form", "max_ngrams"))
             set_ngrams(hasher, get_ngrams(CharacterNgrams(column.attr, *settings)))
 

@@ -21,7 +21,7 @@ from ...arguments import check_integers
 from ...kernels.rows import NUMPY_OPS
 from ...layers import checks
 from ...layers.codecache import CodeCache
-from ...layers.symboltaker import are_sorted_symbols, look_up
+from ...layers.vocabulary import are_sorted_symbols, look_up
 from . import lsh
 
 InT = Sequence[str]
@@ -156,7 +156,7 @@ def lsh_forward(
     return codes, lambda dY: []
 
 
-def takes_ngrams(model: Model) -> bool:
+def needs_ngrams(model: Model) -> bool:
     """True if a layer needs n-grams counted in a corpus."""
     return model.attrs.get("max_ngrams") is not None
 
@@ -177,7 +177,7 @@ def _check_lsh(model: Model[InT, OutT]) -> None:
         expected = "distinct numbers in ascending order"
         is_right = are_sorted_symbols(model.attrs["ngrams"])
         checks.check_attr(model, "ngrams", is_right, expected)
-    elif takes_ngrams(model):
+    elif needs_ngrams(model):
         raise ValueError(
             "LSHHasher has no n-grams. Count n-grams of the training corpus: set "
             "[initialize.before_init] @callbacks = "

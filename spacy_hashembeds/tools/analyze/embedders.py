@@ -15,8 +15,8 @@ from ...architectures.descriptions import find_table_kinds, get_descriptions
 from ...architectures.subword_embed import NAME as SUBWORDS
 from ...architectures.symbols import load_symbols
 from ...arguments import check_attributes
-from ...layers.symboltaker import Symbols, assign_symbols
 from ...layers.tableembed import HashColumn, TableColumn
+from ...layers.vocabulary import Symbols, assign_symbols
 from ...loading import (
     describe_config_error,
     explain_missing_code,
@@ -113,7 +113,7 @@ def fill_symbols(
     tables = []
     for table in embedder.tables:
         attrs = table.model.attrs
-        if "symbol_taker" in attrs and attrs["symbols"] is None:
+        if "symbol_setter" in attrs and attrs["symbols"] is None:
             layer = table.model.copy()
             symbols = _find_symbols(embedder.component, table.attr, nlp, train)
             assign_symbols(layer, symbols)

@@ -7,8 +7,8 @@ import spacy
 from spacy.tokens import Doc
 
 from spacy_hashembeds.layers.symbolembed import LookupColumn, SymbolEmbed
-from spacy_hashembeds.layers.symboltaker import Symbols, assign_symbols
 from spacy_hashembeds.layers.tableembed import HashColumn, HashEmbed
+from spacy_hashembeds.layers.vocabulary import Symbols, assign_symbols
 from spacy_hashembeds.papers.hash_embeddings.weightedhashembed import (
     WeightedColumn,
     WeightedHashEmbed,

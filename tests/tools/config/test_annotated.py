@@ -8,7 +8,7 @@ from spacy.tokens import Doc, DocBin
 from spacy.training.initialize import init_nlp
 from spacy.util import load_config
 
-from spacy_hashembeds.layers.symboltaker import find_symbol_takers
+from spacy_hashembeds.layers.vocabulary import find_vocabulary_layers
 from spacy_hashembeds.tools.analyze.analyze import analyze
 from spacy_hashembeds.tools.config.configure import configure
 
@@ -61,7 +61,7 @@ def test_counted_symbols_equal_those_in_training(base, component, expected):
     toys.write_made(base, made)
     toys.edit_base(base, ("min_freq = 2", "min_freq = 1"))
     nlp = init_nlp(load_config(base, {"paths.dev": "train.spacy"}))
-    takers = find_symbol_takers(nlp.get_pipe("tok2vec").model)
+    takers = find_vocabulary_layers(nlp.get_pipe("tok2vec").model)
     (symbols,) = (t.attrs["symbols"] for t in takers if t.attrs["key"] == "TAG")
     assert {nlp.vocab.strings[int(symbol)] for symbol in symbols} - {""} == expected
 

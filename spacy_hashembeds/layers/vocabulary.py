@@ -1,11 +1,12 @@
 """Layers whose tables depend on the symbols of a corpus.
 
-Symbols are counted after such a layer is built. Before it is initialized,
-`take_symbols`, a method of a class in an attribute that wrapped layers keep, sets them:
+Symbols are counted after such a layer is built. Before the layer is initialized, the
+class in its attribute "symbol_setter" sets them by its method `assign_symbols`:
 
-    attrs={"key": "NORM", "symbols": None, "symbol_taker": LookupColumn}
+    attrs={"key": "NORM", "symbols": None, "symbol_setter": LookupColumn}
 
-It sets the attribute "symbols", which is saved with the layer, or raises a ValueError.
+The method sets the attribute "symbols", which is saved with the layer, or raises a
+ValueError.
 """
 
 from collections.abc import Callable
@@ -28,13 +29,13 @@ class Symbols(NamedTuple):
     counts: NDArray | None = None
 
 
-def find_symbol_takers(model: Model) -> list[Model]:
+def find_vocabulary_layers(model: Model) -> list[Model]:
     """Find all layers in a model that need symbols of their attribute "key"."""
-    return [n for n in model.walk() if callable(n.attrs.get("symbol_taker"))]
+    return [n for n in model.walk() if callable(n.attrs.get("symbol_setter"))]
 
 
 def assign_symbols(model: Model, symbols: Symbols) -> None:
-    model.attrs["symbol_taker"](model).take_symbols(symbols)
+    model.attrs["symbol_setter"](model).assign_symbols(symbols)
 
 
 def get_symbols(model: Model) -> Any:
@@ -123,7 +124,7 @@ class SymbolSource:
         return SymbolSource, ()
 
 
-def wait_for(name: str, model: Model, callback: Callable) -> None:
+def call_before_init(name: str, model: Model, callback: Callable) -> None:
     """Call `callback(model, get, X)` before the layers of a model are initialized.
 
     `get` is the function of the `SymbolSource` in the attribute `name`, or None if not
