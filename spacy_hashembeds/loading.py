@@ -56,6 +56,8 @@ def check_variables(config: Config) -> None:
 def load_trained(model: str | Path) -> Language:
     """Load a trained pipeline, with more helpful errors than spaCy's."""
     path = Path(model)
+    if not path.exists() and (path.suffix or len(path.parts) > 1):  # not a package
+        raise FileNotFoundError(f"There is no file or folder '{model}'.")
     if path.is_file():
         raise ValueError(
             f"'{model}' should be a pipeline, a package name or a folder, but is a "

@@ -13,6 +13,8 @@ def test_file_or_folder_of_pipelines_raises(tmp_path):
     (tmp_path / "a.cfg").touch()
     with pytest.raises(ValueError, match=r"a\.cfg' should be a pipeline"):
         load_trained(tmp_path / "a.cfg")
+    with pytest.raises(FileNotFoundError, match="gone"):
+        load_trained("gone.conll")
     for name in ("model-last", "model-best"):
         spacy.blank("en").to_disk(tmp_path / name)
     best, last = tmp_path / "model-best", tmp_path / "model-last"

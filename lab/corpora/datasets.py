@@ -40,7 +40,7 @@ NER = replace(splits.NER_TASK, attrs=tuple(ALL_ATTRS))
 
 #: Remedies for missing files.
 FETCH = "Fetch it with 'spacy project assets' in the clone"
-_BY_HAND = "Fetch it yourself: docs/{}.md says where it was published"
+_BY_HAND = "Fetch it yourself: {} says where it was published"
 
 WNUT17 = ColumnFormat(separator="\t")
 ANEM = ColumnFormat(separator="\t", tag=3)
@@ -151,7 +151,7 @@ def _of_texts(name: str) -> Dataset:
         files=tuple(f"{name}/{file}" for file in names),
         split=partial(_split_texts, partial(read_published, layout=layout), ("test",)),
         task=TEXTCAT_TASK,
-        remedy=FETCH if name == "ag_news" else _BY_HAND.format("textcat"),
+        remedy=FETCH if name == "ag_news" else _BY_HAND.format("docs/textcat.md"),
     )
 
 
@@ -165,7 +165,7 @@ def _of_glue(task: str) -> Dataset:
         files=tuple(f"{folder}/{file}" for file in ("train.tsv", *tests.values())),
         split=partial(_split_texts, partial(read_glue, task=task), tuple(tests)),
         task=TEXTCAT_TASK,
-        remedy=_BY_HAND.format("hashformers"),
+        remedy=_BY_HAND.format("lab/README.md"),
     )
 
 
@@ -192,7 +192,7 @@ DATASETS: Mapping[str, Dataset] = {
     "ontonotes": Dataset(
         ("ontonotes/train", "ontonotes/development", "ontonotes/test"),
         partial(_split_as_published, read_ontonotes),
-        remedy=_BY_HAND.format("lab"),
+        remedy=_BY_HAND.format("lab/README.md"),
     ),
     "demo": Dataset((), lambda paths: {**make_demo_corpus()}),
     "ag_news_small": Dataset(

@@ -111,7 +111,10 @@ def _list_commands(
     paths, initialize = made.plain["paths"], made.plain["initialize"]
     corpus = str(train or paths["train"] or "TRAIN.spacy")
     beside = {s: Path(corpus).with_name(f"{s}.spacy") for s in ("dev", "test")}
-    dev, test = (p if p.exists() else f"{s.upper()}.spacy" for s, p in beside.items())
+    dev, test = (
+        p if p.exists() and not Path(corpus).is_dir() else f"{s.upper()}.spacy"
+        for s, p in beside.items()
+    )
     name = "config.cfg" if find_descriptor(output) is not None else str(output)
     folder = Path("training", Path(name).stem)
     evaluation = ["evaluate", folder / "model-best", test]

@@ -253,7 +253,8 @@ def _insert_paths(edits: Edits, train: str | Path | None) -> None:
     if train is not None and paths["train"] != str(train):
         edits.set_path("train", train, "The corpus of --train.")
         dev = Path(train).with_name("dev.spacy")
-        if dev.exists() and (paths["train"] or not paths["dev"]):
+        is_beside = Path(train).is_file() and dev.exists()
+        if is_beside and (paths["train"] or not paths["dev"]):
             edits.set_path("dev", dev, "Found beside the training corpus.")
 
 

@@ -156,8 +156,9 @@ def _read_csv(
     rows = read_rows(path, separator=separator, quotes=quotes, encoding=layout.encoding)
     top, names = next(rows, (1, []))
     if not all(names.count(column) == 1 for column in columns):
-        message = f"expected the columns {quote_all(columns)} in the first row, once"
-        remedy = "Use --text-column, --label-column, --separator or --quotes"
+        message = f"expected the names {quote_all(columns)} in the first row, once"
+        remedy = "Use --text-column, --label-column, --separator or --quotes, or insert"
+        remedy += " a row of names"
         fail(path, top, f"{message}, got {quote_all(names)}. {remedy}")
     for line, row in rows:
         # an unmatched quotation mark joins rows to one field
@@ -167,7 +168,7 @@ def _read_csv(
         is_quoted = not quotes and any(map(QUOTED.fullmatch, row))
         is_unsure = layout.quotes is None and (is_joined or is_quoted)
         if len(row) != len(names) or is_unsure:
-            message = f"expected {len(names)} columns with unambiguous quotation marks"
+            message = f"expected {len(names)} columns and unambiguous quotation marks"
             fail(path, line, f"{message}, got {len(row)}: {quote(row)}. {USE_QUOTES}")
         yield line, dict(zip(names, row, strict=True))
 

@@ -144,8 +144,10 @@ def write_splits(
         for split, documents in splits.items():
             doc_bin = _make_doc_bin(progress(documents, split), task, lang)
             if not len(doc_bin):
-                message = f"The {split} split is empty: its file is empty, or no label"
-                raise ValueError(f"{message} has ten documents. Pass --{split}.")
+                raise ValueError(
+                    f"The {split} split is empty: its file has no document, or too few "
+                    f"to draw one in ten. Pass another --{split}."
+                )
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
             del doc_bin  # free its memory before making the next
         if check:

@@ -221,7 +221,7 @@ IS_READ = [
         (f"{LABEL} a.spacy", "'model' should have one 'token_ner'"),
         ("prepare iob -o out -l en -t gone/x --dev own.iob", "gone/x"),
         ("prepare iob -o out -l klingon -t own.iob", "'lang' should be the code of a"),
-        ("prepare texts -o out -l en -t own.iob", "own.iob:1: expected the columns"),
+        ("prepare texts -o out -l en -t own.iob", "own.iob:1: expected the names"),
         ("prepare spans -o out -l en -t own.iob", "own.iob' should be JSON"),
         ("tables train.spacy -l en -o a.npz -a NORM,FOO", "'attrs' holds 'FOO'"),
         ("tables empty.spacy -l en -o a.npz", "No token in 'empty.spacy'"),

@@ -281,6 +281,10 @@ def test_paths_of_corpora(base, tmp_path):
     assert configure_hashed(base, train=train).config["paths"]["dev"] == "mine.spacy"
     toys.edit_base(base, ("train = null", 'train = "mine.spacy"'))
     assert configure_hashed(base, train=train).config["paths"]["dev"] == str(dev)
+    (tmp_path / "parts").mkdir()
+    toys.write_corpus(tmp_path / "parts" / "train.spacy")
+    made = configure_hashed(base, train=tmp_path / "parts")
+    assert made.config["paths"]["dev"] == "mine.spacy", "dev is of another corpus"
 
 
 def test_blocks_of_attributes_are_written_once(base):
