@@ -1,4 +1,4 @@
-"""The script of the table in docs/why-attention.md."""
+"""The script of the table in lab/trials.md."""
 
 import pytest
 
