@@ -10,6 +10,7 @@ from typing import Any
 
 from spacy_hashembeds.acceleration.doctor import find_processor
 from spacy_hashembeds.acceleration.timing import Spread
+from spacy_hashembeds.kernels import compiled
 from spacy_hashembeds.kernels.convolution import PRECISIONS, name_instructions
 
 #: Share of our cores that other processes may keep busy.
@@ -30,6 +31,7 @@ def watch_machine() -> Iterator[dict[str, Any]]:
     start, others = perf_counter(), read_foreign_cpu_seconds()
     machine = {
         "cpu": find_processor(),
+        "compiled": compiled.kernels is not None,
         "instructions": {name: name_instructions(name) for name in PRECISIONS},
         "cores": os.cpu_count() if others is None else len(os.sched_getaffinity(0)),
         "python": platform.python_version(),
@@ -47,9 +49,15 @@ def watch_machine() -> Iterator[dict[str, Any]]:
 def find_disturbances(
     machine: Mapping[str, Any], baselines: Mapping[str, Spread]
 ) -> list[str]:
-    """Describe disturbances of timings: other processes, and baselines that vary."""
+    """Describe disturbances of timings: missing kernels, other processes, and baselines
+    that vary.
+    """
     cores, busy = machine["cores"], machine["other_cores_busy"]
     limit, found = MAX_BUSY * cores, []
+    if not machine.get("compiled", True):  # not in files of earlier benchmarks
+        found.append(
+            "The compiled kernels were missing: see `spacy hashembeds doctor`."
+        )
     if busy is not None and busy > limit:
         found.append(
             f"Other processes kept {busy:.1f} of {cores} cores busy. Up to "

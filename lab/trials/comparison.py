@@ -55,7 +55,7 @@ def compare_trials(
         if accelerated:
             rows = [*_add_accelerated(rows, docs, Path(folder))]
         with watch_machine() as machine:
-            models = {str(i): row["model"] for i, row in enumerate(rows)}
+            models = {str(i): row.pop("folder") for i, row in enumerate(rows)}
             loaders = {i: partial(_load, ops, model) for i, model in models.items()}
             timed = measure_speeds(loaders, docs, progress=progress)
     speeds = [timed[name] for name in loaders]
@@ -90,6 +90,7 @@ def _make_rows(trials: Sequence[Mapping[str, Any]]) -> Rows:
             {
                 "name": trial["embedder"] + more,
                 **{key: trial[key] for key in shown},
+                "folder": trial["model"],
                 "accelerated": False,
                 "score": scores.get("cats_acc", scores.get("ents_f")),
                 "scores": scores,
@@ -109,5 +110,5 @@ def _add_accelerated(
         if places:
             accelerate_folder(model, fast, docs, rounds=1)
             own: Any = {"name": f"{row['name']} accelerated", "accelerated": True}
-            own |= {"model": str(fast), "bytes_on_disk": bytes_on_disk(fast)}
+            own |= {"folder": str(fast), "bytes_on_disk": bytes_on_disk(fast)}
             yield row | own
