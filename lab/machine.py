@@ -55,9 +55,7 @@ def find_disturbances(
     cores, busy = machine["cores"], machine["other_cores_busy"]
     limit, found = MAX_BUSY * cores, []
     if not machine.get("compiled", True):  # not in files of earlier benchmarks
-        found.append(
-            "The compiled kernels were missing: see `spacy hashembeds doctor`."
-        )
+        found.append("Compiled kernels were missing. See `spacy hashembeds doctor`.")
     if busy is not None and busy > limit:
         found.append(
             f"Other processes kept {busy:.1f} of {cores} cores busy. Up to "
