@@ -16,7 +16,7 @@ from .doctor import find_lacking
 from .parity import SAMPLE_SIZE, annotate_texts, walk_encoders
 from .timing import Progress, measure_components
 
-#: Another precision is tried only below this share of the current one's time.
+#: A precision replaces the current one only below this share of its time.
 _TIME_RATIO = 0.9
 #: Number of timings per precision, of which the fastest counts.
 _ROUNDS = 3
