@@ -104,7 +104,15 @@ def _compare(scored: ScoredEntities, afters: Sequence[NDArray]) -> dict[str, Any
 
 def make_table(rows: Sequence[Mapping[str, Any]]) -> str:
     """Make a table of the means of each corpus."""
-    header = ["corpus", "seeds", "entities (dev)", "development", "chance", "test", "chance"]
+    header = [
+        "corpus",
+        "seeds",
+        "entities (dev)",
+        "development",
+        "chance",
+        "test",
+        "chance",
+    ]
     table = [header]
     for dataset, corpus in CORPORA.items():
         if of_corpus := [row for row in rows if row["dataset"] == dataset]:
