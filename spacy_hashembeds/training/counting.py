@@ -166,7 +166,7 @@ def _check_counts(counts: Counters, corpus: str | None) -> None:
 def _find_uninitialized(
     nlp: Language, source: str, corpus: str | None
 ) -> list[tuple[Model, Annotation]]:
-    """Return layers whose `SymbolSource` is not set, each with its input's annotation.
+    """Return layers that need a `SymbolSource`, each with its input's annotation.
 
     Disabled components with weights (frozen or sourced) are skipped, those without
     are included: `spacy pretrain` disables all components before initialization.
@@ -176,9 +176,9 @@ def _find_uninitialized(
         found = node.attrs.get(source)
         if not isinstance(found, SymbolSource):
             continue
-        waits = found.get is None or corpus is None
+        needs_source = found.get is None or corpus is None
         is_trained = has_params(node)
-        if waits and (name in nlp.pipe_names or not is_trained):
+        if needs_source and (name in nlp.pipe_names or not is_trained):
             if corpus is not None and is_trained:
                 raise ValueError(
                     f"'nlp' should be a new pipeline, but '{name}' has weights. Create "

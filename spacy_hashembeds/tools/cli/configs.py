@@ -106,15 +106,13 @@ def _list_commands(
     """List commands to pretrain, train and evaluate. Unknown paths are in capitals."""
     from ...files import find_descriptor
     from ..config import presets
+    from ..config.configure import find_beside
     from ..config.pretraining import name_weights
 
     paths, initialize = made.plain["paths"], made.plain["initialize"]
     corpus = str(train or paths["train"] or "TRAIN.spacy")
-    beside = {s: Path(corpus).with_name(f"{s}.spacy") for s in ("dev", "test")}
-    dev, test = (
-        p if p.exists() and not Path(corpus).is_dir() else f"{s.upper()}.spacy"
-        for s, p in beside.items()
-    )
+    splits = ("dev", "test")
+    dev, test = (find_beside(corpus, s) or f"{s.upper()}.spacy" for s in splits)
     name = "config.cfg" if find_descriptor(output) is not None else str(output)
     folder = Path("training", Path(name).stem)
     evaluation = ["evaluate", folder / "model-best", test]

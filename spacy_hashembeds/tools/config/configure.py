@@ -245,6 +245,12 @@ def _insert_faster(edits: Edits) -> None:
     edits.apply(presets.FASTER_ADAM)
 
 
+def find_beside(train: str | Path, split: str) -> Path | None:
+    """Return another split beside a training corpus, unless that is a folder."""
+    path = Path(train).with_name(f"{split}.spacy")
+    return path if path.exists() and not Path(train).is_dir() else None
+
+
 def _insert_paths(edits: Edits, train: str | Path | None) -> None:
     """Set [paths] train, and dev beside it unless dev was set for it."""
     paths = edits.plain["paths"]
@@ -252,9 +258,8 @@ def _insert_paths(edits: Edits, train: str | Path | None) -> None:
         raise FileNotFoundError(f"The training corpus '{train}' does not exist.")
     if train is not None and paths["train"] != str(train):
         edits.set_path("train", train, "The corpus of --train.")
-        dev = Path(train).with_name("dev.spacy")
-        is_beside = Path(train).is_file() and dev.exists()
-        if is_beside and (paths["train"] or not paths["dev"]):
+        dev = find_beside(train, "dev")
+        if dev and (paths["train"] or not paths["dev"]):
             edits.set_path("dev", dev, "Found beside the training corpus.")
 
 

@@ -39,7 +39,7 @@ _RAISED = (
 )
 _SEED = "With spaCy's seed, 8, hash 1 uses only half of the first table."
 
-# What components learn that, unlike others, also train without any.
+# Annotation to learn, for components that train without any and report no error.
 _LEARNED = {"ner": "entities", "beam_ner": "entities", "parser": "dependencies"}
 
 #: Function that yields its docs, and may show progress.

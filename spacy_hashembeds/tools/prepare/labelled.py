@@ -16,6 +16,9 @@ from .rows import QUOTED, USE_QUOTES, is_json, quote_all, read_objects, read_row
 # Values of columns of a single label, including those of pandas.
 _NUMBERS = {"0": 0, "0.0": 0, "False": 0, "1": 1, "1.0": 1, "True": 1}
 
+#: Values of "answer" in rows that were rejected in Prodigy.
+REJECTED = ("reject", "ignore")
+
 #: Function that yields a split's documents, and may show progress.
 Progress = Callable[[Iterator[Any], str], Iterable[Any]]
 
@@ -84,11 +87,8 @@ def _read_cats(path: Path, layout: TextFormat) -> Iterator[_Record]:
     place: int | str = 0
     columns = [*layout.text, *layout.label]
     for place, text, row in read_texts(path, layout, columns):
-        if "answer" not in columns and row.get("answer") in (
-            "accept",
-            "reject",
-            "ignore",
-        ):
+        answers = ("accept", *REJECTED)
+        if "answer" not in columns and row.get("answer") in answers:
             message = "rows of Prodigy may repeat a text"
             fail(path, place, f"{message}. Merge them by `prodigy data-to-spacy`")
         label = row[layout.label[0]]
@@ -157,9 +157,8 @@ def _read_csv(
     top, names = next(rows, (1, []))
     if not all(names.count(column) == 1 for column in columns):
         message = f"expected the names {quote_all(columns)} in the first row, once"
-        remedy = "Use --text-column, --label-column, --separator or --quotes, or insert"
-        remedy += " a row of names"
-        fail(path, top, f"{message}, got {quote_all(names)}. {remedy}")
+        message += f", got {quote_all(names)}. Use --text-column, --label-column"
+        fail(path, top, f"{message}, --separator or --quotes, or insert a row of names")
     for line, row in rows:
         # an unmatched quotation mark joins rows to one field
         lines = separator.join(row).split("\n") if quotes else []

@@ -15,7 +15,7 @@ from ...arguments import EXTENSION, check_choice
 from ...files import quote
 from ...training.features import keep_features, store_values
 from ...training.lines import fail, is_text
-from .labelled import TextFormat, read_texts
+from .labelled import REJECTED, TextFormat, read_texts
 from .rows import is_json, quote_all
 
 #: The start, end and label of an entity.
@@ -71,7 +71,7 @@ def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
     if not is_json(path):
         raise ValueError(f"'{path}' should be JSON with entities, .json or .jsonl.")
     for place, text, row in read_texts(path, layout, layout.text):
-        if row.get("answer") in ("reject", "ignore"):
+        if row.get("answer") in REJECTED:
             continue
         lists = [row[key] for key in layout.label if isinstance(row.get(key), list)]
         if len(lists) != 1 and (lists or row.get("answer") != "accept"):
