@@ -103,9 +103,8 @@ def _format_main(results: Sequence[Result], half_width: float) -> str:
     ]
     f1, seen, unseen = (f"{fmean(of):.1f}" if of else NONE for of in scores)
     n = len(results)
-    interval = (
-        f"±{half_width / n**0.5:.1f}" if half_width else ""
-    )  # the CRF has no seed
+    # the CRF has no seed
+    interval = f"±{half_width / n**0.5:.1f}" if half_width else ""
     seeds = "" if n == USUAL_SEEDS else f" ({n})"
     return f"**{f1}**{interval}{seeds}<br>{seen} / {unseen}"
 

@@ -1,4 +1,4 @@
-"""Compute the table of trials.md: `python -m lab.pages.xor_limitation`.
+"""Compute trials.md's XOR table: `python -m lab.pages.xor_limitation`.
 
 Requires PyTorch (`pip install '.[torch]'`). Phrases are those of Li, Fu and Ma, "Why
 Attention?" (2020), §3.3 and §3.4.
