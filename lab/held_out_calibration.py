@@ -1,0 +1,120 @@
+"""Calibrate by documents held out of training, and measure the error on test data.
+
+    python -m lab.held_out_calibration wnut17 0
+
+Run it in the folder of trials, after `python -m lab sweep commands` for the recommended
+pipeline of that corpus and seed. The recommended config is trained on two thirds of the
+training documents, three times, and each pipeline scores the entities of the other
+third. The trial's pipeline is then calibrated by development data (`dev`), by the held
+out thirds (`held_out`), and by both. The errors on test data, with 95 percent intervals
+over documents, are appended to `lab/results/calibration/held_out.jsonl`.
+"""
+
+import argparse
+from collections.abc import Iterator, Sequence
+from itertools import chain, groupby
+from pathlib import Path
+
+import numpy as np
+from spacy.tokens import Doc, DocBin
+from spacy.vocab import Vocab
+
+from spacy_hashembeds.components.decoding import calibrate
+from spacy_hashembeds.loading import load_trained
+from spacy_hashembeds.tools.evaluate.bootstrap import Draws
+from spacy_hashembeds.tools.evaluate.measures import summarize_scores
+from spacy_hashembeds.training.calibration import fit_calibration
+from spacy_hashembeds.training.docbin import read_docs
+
+from .commands import append_line, run_spacy
+from .corpora.datasets import NER
+from .pages.calibration import TRIAL, ScoredEntities, join, score_entities
+from .trials.configs import find_config
+
+RESULTS = Path("lab/results/calibration/held_out.jsonl")
+N_FOLDS = 3
+
+Words = tuple[str, ...]
+
+
+def number_documents(text: str) -> Iterator[tuple[Words, int]]:
+    """Yield the words of each sentence of AnEM, and the number of its document."""
+    number = -1
+    for is_sentence, lines in groupby(text.splitlines(), key=bool):
+        if is_sentence:
+            words, starts, *_ = zip(*(line.split("\t") for line in lines), strict=True)
+            number += starts[0] == "0"
+            yield words, number
+
+
+def divide(docs: Sequence[Doc], numbers: dict[Words, int]) -> list[list[Doc]]:
+    """Divide Docs into folds of consecutive documents. Without numbers, each Doc is a
+    document.
+    """
+    if numbers:
+        places = np.array([numbers[tuple(token.text for token in d)] for d in docs])
+    else:
+        places = np.arange(len(docs))
+    folds = places * N_FOLDS // (places.max() + 1)
+    return [[docs[i] for i in np.flatnonzero(folds == k)] for k in range(N_FOLDS)]
+
+
+def train(dataset: str, seed: int, folds: Sequence[list[Doc]], k: int) -> Path:
+    """Train on all folds but one, unless that is done."""
+    folder = Path(f"training/held_out/{dataset}/seed{seed}/fold{k}")
+    if not (folder / "model-last").exists():
+        folder.mkdir(parents=True, exist_ok=True)
+        kept = chain.from_iterable(folds[i] for i in range(N_FOLDS) if i != k)
+        DocBin(NER.attrs, docs=kept).to_disk(folder / "train.spacy")
+        settings = ["--paths.train", folder / "train.spacy", "--system.seed", seed]
+        settings += ["--paths.dev", f"corpus/{dataset}/dev.spacy"]
+        run_spacy("train", find_config("recommended"), "-o", folder, *settings)
+    return folder / "model-best"
+
+
+def compare(
+    test: Sequence[ScoredEntities], sources: dict[str, ScoredEntities]
+) -> dict[str, dict]:
+    """Measure the error on test documents, uncalibrated and by each source."""
+    found = {}
+    for name, source in {"uncalibrated": None, **sources}.items():
+        fitted = fit_calibration(*source) if source is not None else None
+        documents = [
+            {"ents": [*zip(calibrate(np.log(s), fitted), is_right, strict=True)]}
+            for s, is_right in test
+        ]
+        found[name] = dict(summarize_scores(documents, Draws(5000, 0)) or {})
+        del found[name]["bins"]
+    return found
+
+
+def main() -> None:
+    """Train, measure and save what is described above."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("dataset")
+    parser.add_argument("seed", type=int)
+    dataset, seed = vars(parser.parse_args()).values()
+    train_docs, dev, test = (
+        list(read_docs(f"corpus/{dataset}/{split}.spacy", Vocab()))
+        for split in ("train", "dev", "test")
+    )
+    anem = Path("assets/anem/AnEM.train")
+    is_anem = dataset == "anem"
+    numbers = dict(number_documents(anem.read_text("utf8"))) if is_anem else {}
+    folds = divide(train_docs, numbers)
+    models = [train(dataset, seed, folds, k) for k in range(N_FOLDS)]
+    held_out = join(
+        [
+            score_entities(load_trained(model), fold)
+            for model, fold in zip(models, folds, strict=True)
+        ]
+    )
+    nlp = load_trained(f"training/{dataset}/{TRIAL}/seed{seed}/model-best")
+    by_dev = score_entities(nlp, dev)
+    sources = {"dev": by_dev, "held_out": held_out, "both": join([by_dev, held_out])}
+    found = compare([score_entities(nlp, [doc]) for doc in test], sources)
+    append_line(RESULTS, {"dataset": dataset, "seed": seed, **found})
+
+
+if __name__ == "__main__":
+    main()
