@@ -23,7 +23,8 @@ from spacy_hashembeds.papers.hashformers.character_ngrams import (
     CHARACTER_NGRAM_SOURCE,
     CharacterNgrams,
 )
-from spacy_hashembeds.training.counting import KeyCounter, count_values, filter_symbols
+from spacy_hashembeds.training.counting import count_values, filter_symbols
+from spacy_hashembeds.training.key_counter import KeyCounter
 
 from .data import (
     BATCH_WORDS,

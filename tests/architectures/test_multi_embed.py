@@ -29,7 +29,8 @@ from spacy_hashembeds.layers.vocabulary import (
 from spacy_hashembeds.papers.hash_embeddings.multi_weighted_hash_embed import (
     MultiWeightedHashEmbed,
 )
-from spacy_hashembeds.training.counting import KeyCounter, count_values, filter_symbols
+from spacy_hashembeds.training.counting import count_values, filter_symbols
+from spacy_hashembeds.training.key_counter import KeyCounter
 from tests.masks import thincs_masks
 
 from ..contract import HASHED

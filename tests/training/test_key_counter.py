@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from spacy_hashembeds.training import counting
-from spacy_hashembeds.training.counting import KeyCounter
+from spacy_hashembeds.training import key_counter
+from spacy_hashembeds.training.key_counter import KeyCounter
 
 PARTS = st.lists(st.lists(st.integers(0, 30)), min_size=1, max_size=8)
 
@@ -40,7 +40,7 @@ def test_counts_are_within_the_error(parts, limit, n):
 
 @pytest.mark.parametrize("n", [0, 1])
 def test_memory_is_bounded_for_short_texts(n, monkeypatch):
-    monkeypatch.setattr(counting, "_BUFFER_SIZE", 1000)
+    monkeypatch.setattr(key_counter, "_BUFFER_SIZE", 1000)
     counter = KeyCounter()
     for _ in range(1000):
         counter.add(np.zeros(n, dtype="uint64"))
@@ -49,7 +49,7 @@ def test_memory_is_bounded_for_short_texts(n, monkeypatch):
 
 
 def test_half_of_the_limit_is_kept(monkeypatch):
-    monkeypatch.setattr(counting, "_BUFFER_SIZE", 1)
+    monkeypatch.setattr(key_counter, "_BUFFER_SIZE", 1)
     counter = KeyCounter(16)
     keys = np.arange(17, dtype="uint64")
     counter.add(np.repeat(keys, 30 - keys.astype("int64")))
