@@ -44,7 +44,7 @@ SHORT_TEXTS = 20
 SPACY, OURS = "spacy", "ours"
 OURS_BLAS = "ours + callback"
 OURS_ADAM = "ours + callback + Adam"
-#: With int8 in prediction, and bfloat16 in training.
+#: With int8 in prediction.
 OURS_INT8 = "ours + callback + Adam, int8"
 OURS_NUMPY = "ours + callback + Adam, in numpy"
 NAMES = (SPACY, "spacy + callback", OURS, OURS_BLAS, OURS_ADAM, OURS_INT8, OURS_NUMPY)

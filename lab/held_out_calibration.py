@@ -12,14 +12,14 @@ over documents, are appended to `lab/results/calibration/held_out.jsonl`.
 
 import argparse
 from collections.abc import Iterator, Sequence
-from itertools import chain, groupby
+from itertools import chain, compress, groupby
 from pathlib import Path
 
 import numpy as np
 from spacy.tokens import Doc, DocBin
 from spacy.vocab import Vocab
 
-from spacy_hashembeds.components.decoding import calibrate
+from spacy_hashembeds.components.decoding import apply_calibration
 from spacy_hashembeds.loading import load_trained
 from spacy_hashembeds.tools.evaluate.bootstrap import Draws
 from spacy_hashembeds.tools.evaluate.measures import summarize_scores
@@ -56,7 +56,7 @@ def divide(docs: Sequence[Doc], numbers: dict[Words, int]) -> list[list[Doc]]:
     else:
         places = np.arange(len(docs))
     folds = places * N_FOLDS // (places.max() + 1)
-    return [[docs[i] for i in np.flatnonzero(folds == k)] for k in range(N_FOLDS)]
+    return [[*compress(docs, folds == k)] for k in range(N_FOLDS)]
 
 
 def train(dataset: str, seed: int, folds: Sequence[list[Doc]], k: int) -> Path:
@@ -80,7 +80,11 @@ def compare(
     for name, source in {"uncalibrated": None, **sources}.items():
         fitted = fit_calibration(*source) if source is not None else None
         documents = [
-            {"ents": [*zip(calibrate(np.log(s), fitted), is_right, strict=True)]}
+            {
+                "ents": [
+                    *zip(apply_calibration(np.log(s), fitted), is_right, strict=True)
+                ]
+            }
             for s, is_right in test
         ]
         found[name] = dict(summarize_scores(documents, Draws(5000, 0)) or {})

@@ -154,7 +154,7 @@ def main() -> None:
 
 
 def make_table() -> str:
-    """Tabulate the means of the baseline, and the differences from equal seeds."""
+    """Tabulate the baseline's means, and differences from it with the same seeds."""
     results: list[Any] = [*srsly.read_jsonl(RESULTS)]
     found: defaultdict[tuple[str, str], dict[int, float]] = defaultdict(dict)
     for each in results:

@@ -30,7 +30,7 @@ get_layers = attrgetter("_layers")
 get_dims = attrgetter("_dims")
 get_store = attrgetter("_params")
 get_proxy = attrgetter("_params.proxy")
-get_token = attrgetter("_params.proxy.token")  # only if the proxy is a `Seal`
+get_stamp = attrgetter("_params.proxy.stamp")  # only if the proxy is a `Seal`
 
 # Parameters in a store, by (node ID, name).
 get_arrays = attrgetter("_params")

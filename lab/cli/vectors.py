@@ -110,7 +110,7 @@ def floret_cli(
     ),
     minn: int = Opt(4, help="The shortest n-gram, in characters."),
     maxn: int = Opt(5, help="The longest n-gram, in characters."),
-    min_count: int = Opt(5, help="Exclude words that are rarer.", min=1),
+    min_count: int = Opt(5, help="Exclude words that occur less often.", min=1),
     epochs: int = Opt(5, help="The number of passes over the text.", min=1),
     threads: int = Opt(
         1, help="The number of threads. With several, results vary.", min=1

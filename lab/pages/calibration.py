@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from spacy.language import Language
 from spacy.tokens import Doc
 
-from spacy_hashembeds.components.decoding import calibrate
+from spacy_hashembeds.components.decoding import apply_calibration
 from spacy_hashembeds.components.token_ner import TokenNER
 from spacy_hashembeds.loading import load_trained
 from spacy_hashembeds.tools.evaluate.measures import measure_calibration
@@ -51,7 +51,7 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
             nlp = load_trained(model)
             parts = [score_entities(nlp, dev[i::N_PARTS]) for i in range(N_PARTS)]
             of_test = score_entities(nlp, test)
-            after = calibrate(np.log(of_test[0]), fit_calibration(*join(parts)))
+            after = apply_calibration(np.log(of_test[0]), fit_calibration(*join(parts)))
             yield {
                 **page.name_trial(model),
                 "dev": cross_validate(parts),
@@ -60,11 +60,13 @@ def measure(root: Path) -> Iterator[dict[str, Any]]:
 
 
 def score_entities(nlp: Language, golds: Sequence[Doc]) -> ScoredEntities:
-    """Return the uncalibrated scores of found entities, and which are correct."""
+    """Return the uncalibrated scores of found entities, and which are correct. The
+    entities are found with the fitted `outside_bias`.
+    """
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
     pipe.cfg["calibration"] = None
-    (scored,), _, _ = judge_entities(nlp, name, golds, [0.0])
+    (scored,), _, _ = judge_entities(nlp, name, golds, [pipe.cfg["outside_bias"]])
     scores, is_right = np.array(scored).reshape(-1, 2).T
     return scores, is_right.astype(bool)
 
@@ -84,7 +86,9 @@ def cross_validate(parts: Sequence[ScoredEntities]) -> dict[str, Any]:
         others = (join([*compress(parts, folds != k)]) for k in range(N_FOLDS))
         fitted = [fit_calibration(*other) for other in others]
         each = zip(parts, folds, strict=True)
-        after = [calibrate(np.log(scores), fitted[k]) for (scores, _), k in each]
+        after = [
+            apply_calibration(np.log(scores), fitted[k]) for (scores, _), k in each
+        ]
         afters.append(np.concatenate(after))
     return _compare(join(parts), afters)
 

@@ -5,7 +5,7 @@ import pytest
 
 from lab.pages import calibration as script
 from lab.pages.page import fill, read_rows
-from spacy_hashembeds.components.decoding import calibrate
+from spacy_hashembeds.components.decoding import apply_calibration
 from spacy_hashembeds.tools.evaluate.measures import measure_calibration
 from spacy_hashembeds.training.calibration import fit_calibration
 
@@ -30,7 +30,7 @@ def test_folds_are_calibrated_by_the_other_folds(monkeypatch):
     errors = []
     for i, (scores, is_right) in enumerate(parts):
         fitted = fit_calibration(*script.join(parts[:i] + parts[i + 1 :]))
-        errors += zip(calibrate(np.log(scores), fitted), is_right, strict=True)
+        errors += zip(apply_calibration(np.log(scores), fitted), is_right, strict=True)
     found = script.cross_validate(parts)
     expected = measure_calibration(*zip(*errors, strict=True))["error"]
     assert found["after"] == pytest.approx(expected)

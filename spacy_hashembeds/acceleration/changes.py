@@ -16,7 +16,7 @@ from spacy.training import Example
 from ..training.scorer import ALL, Matches, match_entities
 
 #: Kinds of token annotation, and their attributes.
-KINDS = {
+ANNOTATIONS = {
     "words": ("ORTH", "SPACY"),
     "norms": ("NORM",),
     "lemmas": ("LEMMA",),
@@ -28,7 +28,7 @@ KINDS = {
     "sentences": ("SENT_START",),
     "tokens of entities": ("ENT_IOB", "ENT_TYPE", "ENT_ID", "ENT_KB_ID"),
 }
-ATTRS = [*chain(*KINDS.values())]
+ATTRS = [*chain(*ANNOTATIONS.values())]
 #: Kinds without token attributes: entities and other spans; categories of texts.
 ENTITIES, CATEGORIES = "entities", "categories"
 #: Assumed design effect if nothing changed. For heads of en_core_web_sm in int8, 3.6
@@ -166,13 +166,13 @@ def count_changes(
 ) -> Changes:
     """Count changes between Docs of equal texts. Texts may be Docs with gold NER."""
     classifiers = [p for _, p in nlp.pipeline if isinstance(p, TextCategorizer)]
-    names = (*KINDS, ENTITIES, CATEGORIES)
+    names = (*ANNOTATIONS, ENTITIES, CATEGORIES)
     counts, outcomes = [], []  # per text and kind (last: tokens): changed, all
     for text, before, after in zip(texts, befores, afters, strict=True):
         n, old, new = len(before), _find_spans(before), _find_spans(after)
         columns: Any = (before.to_array([*ATTRS]) != after.to_array([*ATTRS])).T
         by_attr = dict(zip(ATTRS, columns, strict=True))
-        by_kind = ([by_attr[attr] for attr in attrs] for attrs in KINDS.values())
+        by_kind = ([by_attr[attr] for attr in attrs] for attrs in ANNOTATIONS.values())
         differ = np.array([np.any(each, axis=0) for each in by_kind])
         is_changed = np.logical_or.reduce(differ)
         for start, end, *_ in old ^ new:

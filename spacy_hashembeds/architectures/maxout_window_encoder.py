@@ -44,7 +44,7 @@ def MaxoutWindowEncoder(
 
     A faster `spacy.MaxoutWindowEncoder.v2` on the CPU, with the additional argument
     `precision`. Outputs are equal up to rounding, and weights are interchangeable.
-    Equal seeds draw different dropout masks.
+    With the same seed, dropout masks differ from spaCy's.
 
     width (int): The width of input and output, usually 64 to 300. Run time grows
         quadratically.

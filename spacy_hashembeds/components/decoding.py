@@ -18,7 +18,7 @@ from ..files import quote
 
 OUTSIDE = 0
 #: S, B, I and E. The tags of type k are these numbers plus 4k.
-SINGLE, BEGIN, INSIDE, END = KINDS = (1, 2, 3, 4)
+SINGLE, BEGIN, INSIDE, END = TAG_KINDS = (1, 2, 3, 4)
 #: Tag of tokens with missing annotation.
 MISSING = -1
 
@@ -56,15 +56,15 @@ NO_ENTITIES = Entities(_NONE, _NONE, _NONE, np.zeros(0, dtype="float32"))
 
 def count_tags(n_types: int) -> int:
     """Return the number of tags of `n_types` entity types."""
-    return len(KINDS) * n_types + 1
+    return len(TAG_KINDS) * n_types + 1
 
 
 def get_tag_ids(labels: Iterable[str]) -> dict[str | None, int]:
     """Return tag numbers by spaCy's names, with U(nit) for S and L(ast) for E."""
     numbers: dict[str | None, int] = {None: MISSING, "-": MISSING, "O": OUTSIDE}
     for k, label in enumerate(labels):
-        for name, kind in zip("UBIL", KINDS, strict=True):
-            numbers[f"{name}-{label}"] = len(KINDS) * k + kind
+        for name, kind in zip("UBIL", TAG_KINDS, strict=True):
+            numbers[f"{name}-{label}"] = len(TAG_KINDS) * k + kind
     return numbers
 
 
@@ -146,7 +146,7 @@ def find_entities(
     starts, ends = first[is_last], is_last.nonzero()[0] + 1
     chosen = np.append(scores[np.arange(len(tags)), tags], 0.0)
     sums = np.add.reduceat(chosen, np.stack([starts, ends], axis=1).ravel())[::2]
-    products = calibrate(sums, calibration).astype("float32")
+    products = apply_calibration(sums, calibration).astype("float32")
     offsets = np.cumsum(lengths) - lengths
     cuts = [*np.searchsorted(starts, offsets).tolist(), len(starts)]
     offset = np.repeat(offsets, np.diff(cuts))  # of the text of each entity
@@ -157,7 +157,7 @@ def find_entities(
     ]
 
 
-def calibrate(log_scores: NDArray, calibration: Calibration | None) -> NDArray:
+def apply_calibration(log_scores: NDArray, calibration: Calibration | None) -> NDArray:
     """Calibrate scores s from log(s): log-odds are the slope times -log(1 - s), plus
     the offset. Without a calibration, return s.
     """
@@ -191,8 +191,8 @@ def _find_continuing(tags: NDArray, lengths: NDArray) -> NDArray:
 
 def split_tags(tags: NDArray) -> tuple[NDArray, NDArray]:
     """Split tags into kinds (S, B, I, E or O) and types. The type of O is -1."""
-    types = (tags - 1) // len(KINDS)
-    return tags - len(KINDS) * np.maximum(types, 0), types
+    types = (tags - 1) // len(TAG_KINDS)
+    return tags - len(TAG_KINDS) * np.maximum(types, 0), types
 
 
 def _is_open(kinds: NDArray) -> NDArray:
@@ -216,9 +216,9 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
     steps = [slice(*bounds) for bounds in pairwise([0, *np.cumsum(np.bincount(times))])]
     scores = scores[order]
     begin, inside, end = (
-        scores[:, kind :: len(KINDS)] for kind in (BEGIN, INSIDE, END)
+        scores[:, kind :: len(TAG_KINDS)] for kind in (BEGIN, INSIDE, END)
     )
-    numbers = np.append(OUTSIDE, np.arange(SINGLE, scores.shape[1], len(KINDS)))
+    numbers = np.append(OUTSIDE, np.arange(SINGLE, scores.shape[1], len(TAG_KINDS)))
     alone = numbers[scores[:, numbers].argmax(axis=1)]
     best_alone = scores[:, numbers].max(axis=1, keepdims=True)
     states = np.arange(len(numbers))
@@ -241,7 +241,7 @@ def search(scores: NDArray, lengths: NDArray) -> NDArray:
         earlier = before[step][np.arange(len(after)), after]
         kinds = np.where(after == 0, END, np.where(earlier == 0, BEGIN, INSIDE))
         types = np.maximum(after, earlier) - 1
-        in_entity = len(KINDS) * types + kinds
+        in_entity = len(TAG_KINDS) * types + kinds
         tags[order[step]] = np.where(types < 0, alone[step], in_entity)
         after[:] = earlier
     return tags

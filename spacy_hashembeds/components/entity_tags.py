@@ -14,10 +14,10 @@ from .decoding import (
     BEGIN,
     END,
     INSIDE,
-    KINDS,
     MISSING,
     OUTSIDE,
     SINGLE,
+    TAG_KINDS,
     Entities,
     get_tag_ids,
     split_tags,
@@ -89,7 +89,9 @@ def read_gold_tags(docs: Sequence[Doc], labels: Sequence[str]) -> NDArray:
     kinds = np.where(iob == _IN, later, first)
     tags = np.full(len(iob), MISSING)
     tags[(iob == _OUT) | (is_annotated & (is_space == 1))] = OUTSIDE
-    offsets = {get_string_id(label): len(KINDS) * k for k, label in enumerate(labels)}
+    offsets = {
+        get_string_id(label): len(TAG_KINDS) * k for k, label in enumerate(labels)
+    }
     type_offsets = [offsets[label] for label in types[is_in].tolist()]
     tags[is_in] = np.array(type_offsets, dtype="int64") + kinds[is_in]
     return tags
@@ -104,7 +106,7 @@ def forbid_tags(scores: NDArray, docs: Sequence[Doc]) -> None:
     known = np.concatenate([doc.to_array(["ENT_IOB", "IS_SPACE"]) for doc in docs])
     scores[np.isin(known[:, 0], (_IN, _BEGIN)), 1:] = -np.inf
     for kind in (SINGLE, BEGIN, END):
-        scores[known[:, 1] == 1, kind :: len(KINDS)] = -np.inf
+        scores[known[:, 1] == 1, kind :: len(TAG_KINDS)] = -np.inf
 
 
 def set_entities(

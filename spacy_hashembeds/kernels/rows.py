@@ -58,8 +58,8 @@ class Weights(NamedTuple):
     """A table of weights, `(n, num_hashes)`. The weights of a key are in the last row
     that the finder finds for the key.
 
-    rehashes: True if weighted rows are found for the index of this row, not for the
-        key.
+    rehashes: True if the weighted rows are found by hashing the index of the row of
+        weights instead of the key.
     """
 
     table: Table

@@ -26,7 +26,7 @@ _get_memory = attrgetter("__array_interface__")
 
 
 class Seal:
-    """Parameter proxy whose token changes when a parameter is read or set, but not a
+    """Parameter proxy whose stamp changes when a parameter is read or set, but not a
     gradient. A seal is neither copied, pickled nor saved.
     """
 
@@ -34,21 +34,21 @@ class Seal:
         # a shallow copy without proxy, to avoid a reference cycle with the store
         self._store = copy(store)
         self.set_grad, self.inc_grad = self._store.set_grad, self._store.inc_grad
-        self.token = object()
+        self.stamp = object()
 
     def __reduce__(self) -> tuple:
         return type(None), ()
 
     def get_param(self, model_id: int, name: str) -> FloatsXd:
         """Get a parameter, which the caller may modify."""
-        self.token = object()
+        self.stamp = object()
         # read last: Thinc writes the value back, and another thread may have set it
         return self._store.get_param(model_id, name)
 
     def set_param(self, model_id: int, name: str, value: FloatsXd) -> None:
         """Set a parameter, then break the seal: another thread may be reading."""
         self._store.set_param(model_id, name, value)
-        self.token = object()
+        self.stamp = object()
 
     def copy_params(self) -> dict[Any, Any]:
         """Copy the parameters of the store."""

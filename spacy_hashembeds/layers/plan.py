@@ -32,8 +32,8 @@ from ..thinc_internals import (
     get_forward,
     get_layers,
     get_proxy,
+    get_stamp,
     get_store,
-    get_token,
     getitem_forward,
     layernorm_forward,
     maxout_forward,
@@ -135,13 +135,13 @@ class _Tree(Generic[_L]):
 class _Cached(NamedTuple, Generic[_V]):
     """A value computed from layers' parameters, and the state it depends on.
 
-    tokens: Tokens of the layers' seals.
+    stamps: Stamps of the layers' seals.
     copies: Copies of the layers' parameters.
     """
 
     key: Any
     models: list[Model]
-    tokens: list[object]
+    stamps: list[object]
     copies: list[dict]
     value: _V
 
@@ -152,16 +152,16 @@ class _Cached(NamedTuple, Generic[_V]):
     def is_sealed(self) -> bool:
         """True if no parameters were accessed."""
         try:
-            return list(map(get_token, self.models)) == self.tokens
+            return list(map(get_stamp, self.models)) == self.stamps
         except AttributeError:  # another proxy
             return False
 
     def has_equal_params(self) -> bool:
         """True if the parameters are unchanged."""
         return all(
-            seal.token is token or seal.equals(copies)
-            for seal, token, copies in zip(
-                map(get_proxy, self.models), self.tokens, self.copies, strict=True
+            seal.stamp is stamp or seal.equals(copies)
+            for seal, stamp, copies in zip(
+                map(get_proxy, self.models), self.stamps, self.copies, strict=True
             )
         )
 
@@ -216,15 +216,15 @@ class Plan(Generic[_L, _V]):
             if found is not None:
                 return found
             seals = [_seal(get_store(model)) for model in models]
-            tokens = list(map(get_token, models))
+            stamps = list(map(get_stamp, models))
             old, self._cached = self._cached, None
             if old and old.is_for(models, key) and old.has_equal_params():
-                new = old._replace(value=self.renew(old.value), tokens=tokens)
+                new = old._replace(value=self.renew(old.value), stamps=stamps)
             else:
                 del old  # free its memory before computing a value of equal size
                 copies = [seal.copy_params() for seal in seals]
                 with one_thread():
-                    new = _Cached(key, models, tokens, copies, compute())
+                    new = _Cached(key, models, stamps, copies, compute())
                 if not (new.is_sealed() and all(map(Seal.equals, seals, copies))):
                     return new.value  # another thread is changing parameters
             self._cached = new

@@ -61,7 +61,7 @@ class Convolutions(list[Convolution]):
             check_maxout(maxout, layernorm, nI=(2 * size + 1) * maxout.get_dim("nO"))
 
 
-class Unpacked(NamedTuple):
+class LaidOut(NamedTuple):
     """Maxout's weights, `(nP * nO, nI)`, in the layout of `lay_out`. The first
     convolution, which may share products, has packed weights too.
     """
@@ -72,7 +72,7 @@ class Unpacked(NamedTuple):
     packed: Packed | None = None
 
 
-class EncoderPlan(Plan[Convolutions, Sequence[Unpacked | Packed]]):
+class EncoderPlan(Plan[Convolutions, Sequence[LaidOut | Packed]]):
     """Plan of an encoder: its weights in the layout for a precision."""
 
     def __init__(self, precision: str = "float32") -> None:
@@ -82,11 +82,11 @@ class EncoderPlan(Plan[Convolutions, Sequence[Unpacked | Packed]]):
     def __reduce__(self) -> tuple:
         return type(self), (self.precision,)
 
-    def get(self, convolutions: Convolutions) -> Sequence[Unpacked | Packed]:
+    def get(self, convolutions: Convolutions) -> Sequence[LaidOut | Packed]:
         """Get the checked weights of each convolution."""
         precision = "float32" if IN_FLOAT32.get() else self.precision
 
-        def compute() -> Sequence[Unpacked | Packed]:
+        def compute() -> Sequence[LaidOut | Packed]:
             convolutions.check()
             weights = map(lay_out_convolution, convolutions)
             instructions = find_instructions(precision)
@@ -105,8 +105,8 @@ class EncoderPlan(Plan[Convolutions, Sequence[Unpacked | Packed]]):
         return self.get_or_compute(convolutions.models, compute, key) or compute()
 
 
-def lay_out_convolution(layers: Convolution) -> Unpacked:
-    return Unpacked(*lay_out(layers.maxout, layers.layernorm), layers.window_size)
+def lay_out_convolution(layers: Convolution) -> LaidOut:
+    return LaidOut(*lay_out(layers.maxout, layers.layernorm), layers.window_size)
 
 
 class Rows(NamedTuple):
@@ -144,7 +144,7 @@ def lay_rows(
 
 
 def predict(
-    weights: Sequence[Unpacked | Packed], X: NDArray, rows: Iterable[Rows]
+    weights: Sequence[LaidOut | Packed], X: NDArray, rows: Iterable[Rows]
 ) -> NDArray:
     predict_rows = _predict_sharing  # only the first convolution has many equal rows
     for layer_weights, computed in zip(weights, rows, strict=True):
@@ -157,7 +157,7 @@ def predict(
     return X
 
 
-def _predict_sharing(weights: Unpacked, X: NDArray, rows: NDArray, Y: NDArray) -> None:
+def _predict_sharing(weights: LaidOut, X: NDArray, rows: NDArray, Y: NDArray) -> None:
     """Run `_predict_rows`, multiplying equal rows once if that is faster."""
     size = weights.window_size
     for start in range(0, len(rows), SHARING):
@@ -169,7 +169,7 @@ def _predict_sharing(weights: Unpacked, X: NDArray, rows: NDArray, Y: NDArray) -
 
 
 def _predict_rows(
-    weights: Unpacked,
+    weights: LaidOut,
     X: NDArray,
     rows: NDArray,
     Y: NDArray,
@@ -189,7 +189,7 @@ def _predict_rows(
         add_finished(mixed, norm, Y[start : start + BLOCK])
 
 
-def share_products(weights: Unpacked, X: NDArray, n_computed: int) -> Multiply | None:
+def share_products(weights: LaidOut, X: NDArray, n_computed: int) -> Multiply | None:
     """Multiply distinct rows with the weights of each place in a window, if faster."""
     if n_computed < FEW_ROWS:
         return None

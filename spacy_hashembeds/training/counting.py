@@ -40,8 +40,8 @@ Counters = Mapping[str, KeyCounter]
 def create_count_symbols(
     *, corpus: str = "corpora.train", min_freq: int = 10, limit: int = 0
 ) -> Callable[[Language], None]:
-    """Count the symbols of a corpus for every embedder that waits for them: those, such
-    as `MultiEmbed`, whose argument `tables` is not set.
+    """Count the symbols of a corpus for every embedder without symbols: those, such as
+    `MultiEmbed`, whose argument `tables` is not set.
 
     Use it in `[initialize.before_init]`. Symbols are counted once, when the first such
     layer is initialized. Attributes set by preceding components in [training]
@@ -78,7 +78,7 @@ def count_symbols(
     min_freq: int = 10,
     limit: int = 0,
 ) -> None:
-    """Count the symbols of docs for every embedder that waits for them.
+    """Count the symbols of docs for every embedder without symbols.
 
     For training without a config: call it before `nlp.initialize`, with the same
     components enabled. Takes precedence over the callback
@@ -91,7 +91,7 @@ def count_symbols(
         generator is exhausted, and `nlp.initialize` needs another.
     RAISES (TypeError): If `nlp` is not a pipeline, or `examples` is not iterable. In
         `nlp.initialize`, if items are not Examples or Docs.
-    RAISES (ValueError): If no layer waits for symbols, or numbers are invalid. In
+    RAISES (ValueError): If no layer needs symbols, or numbers are invalid. In
         `nlp.initialize`, if `examples` have no tokens.
     """
     check_pipeline(nlp)
@@ -106,7 +106,7 @@ def count_symbols(
 
     if not _count_symbols_later(nlp, read, min_freq, corpus=None):
         raise ValueError(
-            "'nlp' should have an embedder that waits for symbols, but has none. Add "
+            "'nlp' should have an embedder that needs symbols, but has none. Add "
             "one first, without the argument `tables`."
         )
 
@@ -118,7 +118,7 @@ def _count_symbols_later(
     corpus: str | None,
 ) -> bool:
     """Set embedders' symbols when the first one is initialized. Return True if any
-    embedder waits for symbols.
+    embedder needs symbols.
 
     corpus (str, optional): The config's corpus that `read` returns. None for examples
         from Python, which replace existing sources.

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from spacy_hashembeds.components.decoding import (
     DECODERS,
     MISSING,
-    calibrate,
+    apply_calibration,
     check_labels,
     count_tags,
     find_entities,
@@ -151,7 +151,7 @@ def test_invalid_labels_are_refused(labels):
 @example([0.99999], 1.0, -5.0)
 def test_calibrated_log_odds_are_linear(scores, slope, offset):
     expected = [1 / (1 + exp(slope * log(1 - s) - offset)) for s in scores]
-    found = calibrate(np.log(scores), (slope, offset))
+    found = apply_calibration(np.log(scores), (slope, offset))
     np.testing.assert_allclose(found, expected, rtol=1e-9)
 
 
@@ -159,6 +159,6 @@ def test_calibrated_log_odds_are_linear(scores, slope, offset):
 def test_calibrated_scores_are_between_0_and_1(calibration):
     logs = np.array([-np.inf, -200.0, -1e-9, 0.0, 0.01])
     with np.errstate(all="raise", under="ignore"):
-        found = calibrate(logs, calibration)
+        found = apply_calibration(logs, calibration)
     assert ((found >= 0) & (found <= 1)).all()
     assert (np.diff(found) >= 0).all()

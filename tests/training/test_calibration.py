@@ -13,7 +13,7 @@ from spacy.training import Example
 from spacy.util import registry
 
 from spacy_hashembeds import calibrate_ner
-from spacy_hashembeds.components.decoding import BIASES, calibrate, choose_bias
+from spacy_hashembeds.components.decoding import BIASES, apply_calibration, choose_bias
 from spacy_hashembeds.training.calibration import (
     create_calibrate_ner,
     fit_calibration,
@@ -59,7 +59,7 @@ def test_calibration_is_a_local_minimum(seed, slope, offset, n):
     """The minimum is global, since the loss is convex."""
     state = np.random.default_rng(seed)
     scores = state.uniform(0.02, 0.98, size=n)
-    is_right = state.random(n) < calibrate(np.log(scores), (slope, offset))
+    is_right = state.random(n) < apply_calibration(np.log(scores), (slope, offset))
     assume(0 < is_right.sum() < n)
     slope, offset = fit_calibration(scores, is_right)
     best = get_loss(scores, is_right, slope, offset)

@@ -93,8 +93,8 @@ USUAL_DEPTH = 4
 DEPTH = Preset(
     "",
     {"depth": 8},
-    "8 layers instead of 4: 0.3 to 1.0 points of F1, at half the speed "
-    "(documentation: config).",
+    "8 layers instead of 4: 0.3 to 1.0 points of F1 more on development data (may be "
+    "chance), at half the speed (documentation: config).",
     replaces=ENCODER.replaces,
 )
 TOKEN_CLASSIFIER = "spacy-hashembeds.TokenClassifier.v1"
@@ -105,8 +105,9 @@ CALIBRATION = Preset(
         "corpus": "${training.dev_corpus}",
         "balance": True,
     },
-    "Calibrates entity scores, and the number of entities found, on the development "
-    "corpus (documentation: ner). F1 in the training log is without calibration.",
+    "Calibrates entity scores, and tunes how many entities are found, on the "
+    "development corpus (documentation: ner). F1 in the training log does not include "
+    "this tuning.",
     warns=True,
 )
 JOINED = Preset(

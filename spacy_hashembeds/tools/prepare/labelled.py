@@ -86,7 +86,7 @@ def _read_cats(path: Path, layout: TextFormat) -> Iterator[_Record]:
     """Read rows, with 1.0 or 0.0 for each of their labels."""
     place: int | str = 0
     columns = [*layout.text, *layout.label]
-    for place, text, row in read_texts(path, layout, columns):
+    for place, text, row in read_text_rows(path, layout, columns):
         answers = ("accept", *REJECTED)
         if "answer" not in columns and row.get("answer") in answers:
             message = "rows of Prodigy may repeat a text"
@@ -124,7 +124,7 @@ def parse_label(label: Any) -> dict[str, float]:
     return {name: float(value) for name, value in chosen.items()}
 
 
-def read_texts(
+def read_text_rows(
     path: Path, layout: TextFormat, columns: Sequence[str]
 ) -> Iterator[_Record]:
     """Yield each row with its place and text. `columns`: keys that each row has."""

@@ -15,7 +15,7 @@ from ...arguments import EXTENSION, check_choice
 from ...files import quote
 from ...training.features import keep_features, store_values
 from ...training.lines import fail, is_text
-from .labelled import REJECTED, TextFormat, read_texts
+from .labelled import REJECTED, TextFormat, read_text_rows
 from .rows import is_json, quote_all
 
 #: The start, end and label of an entity.
@@ -70,7 +70,7 @@ def read_spans(path: Path, layout: SpanFormat) -> Iterator[SpanText]:
     """Read texts with entities from JSON, except rows rejected in Prodigy."""
     if not is_json(path):
         raise ValueError(f"'{path}' should be JSON with entities, .json or .jsonl.")
-    for place, text, row in read_texts(path, layout, layout.text):
+    for place, text, row in read_text_rows(path, layout, layout.text):
         if row.get("answer") in REJECTED:
             continue
         lists = [row[key] for key in layout.label if isinstance(row.get(key), list)]
