@@ -5,9 +5,10 @@
 Run it in the folder of trials, after `python -m lab sweep commands` for the recommended
 pipeline of that corpus and seed. The recommended config is trained on two thirds of the
 training documents, three times, and each pipeline scores the entities of the other
-third. The trial's pipeline is then calibrated by development data (`dev`), by the held
-out thirds (`held_out`), and by both. The errors on test data, with 95 percent intervals
-over documents, are appended to `lab/results/calibration/held_out.jsonl`.
+third. The trial's pipeline is then calibrated by development data (`dev`), by the first
+third (`one_third`), by all thirds (`thirds`), and by all thirds and development data
+(`all`). The errors on test data, with 95 percent intervals over documents, are appended
+to `lab/results/calibration/held_out.jsonl`.
 """
 
 import argparse
@@ -107,15 +108,14 @@ def main() -> None:
     numbers = dict(number_documents(anem.read_text("utf8"))) if is_anem else {}
     folds = divide(train_docs, numbers)
     models = [train(dataset, seed, folds, k) for k in range(N_FOLDS)]
-    held_out = join(
-        [
-            score_entities(load_trained(model), fold)
-            for model, fold in zip(models, folds, strict=True)
-        ]
-    )
+    thirds = [
+        score_entities(load_trained(model), fold)
+        for model, fold in zip(models, folds, strict=True)
+    ]
     nlp = load_trained(f"training/{dataset}/{TRIAL}/seed{seed}/model-best")
     by_dev = score_entities(nlp, dev)
-    sources = {"dev": by_dev, "held_out": held_out, "both": join([by_dev, held_out])}
+    sources = {"dev": by_dev, "one_third": thirds[0], "thirds": join(thirds)}
+    sources["all"] = join([by_dev, *thirds])
     found = compare([score_entities(nlp, [doc]) for doc in test], sources)
     append_line(RESULTS, {"dataset": dataset, "seed": seed, **found})
 
