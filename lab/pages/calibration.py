@@ -65,7 +65,6 @@ def score_entities(nlp: Language, golds: Sequence[Doc]) -> ScoredEntities:
     """
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
     pipe: Any = nlp.get_pipe(name)
-    pipe.cfg["calibration"] = None
     (scored,), _, _ = judge_entities(nlp, name, golds, [pipe.cfg["outside_bias"]])
     scores, is_right = np.array(scored).reshape(-1, 2).T
     return scores, is_right.astype(bool)

@@ -16,15 +16,9 @@ def test_documents_begin_where_offsets_do():
 
 
 def test_shuffled_sentences_of_a_document_are_in_one_fold():
-    numbers = {("a",): 0, ("b",): 0, ("c",): 1, ("d",): 2, ("e",): 1}
-    docs = [Doc(VOCAB, [*words]) for words in [*numbers][::-1]]
-    found = [{doc.text.strip() for doc in fold} for fold in divide(docs, numbers)]
-    assert found == [{"a", "b"}, {"c", "e"}, {"d"}]
-
-
-def test_folds_without_documents_are_consecutive():
-    docs = [Doc(VOCAB, ["a"]) for _ in range(6)]
-    assert divide(docs, {}) == [docs[:2], docs[2:4], docs[4:]]
+    docs = [Doc(VOCAB, [word]) for word in "edcbafg"]
+    found = divide((docs, np.array([1, 2, 1, 0, 0, 3, 5])))
+    assert found == [[docs[i] for i in of] for of in ([0, 2, 3, 4], [1, 5], [6])]
 
 
 def score(shift: float, n: int):

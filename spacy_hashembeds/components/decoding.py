@@ -22,7 +22,7 @@ SINGLE, BEGIN, INSIDE, END = TAG_KINDS = (1, 2, 3, 4)
 #: Tag of tokens with missing annotation.
 MISSING = -1
 
-#: Slope, above 0, and offset: see `calibrate`.
+#: Slope, above 0, and offset: see `apply_calibration`.
 Calibration = tuple[float, float]
 #: Bounds of the slope, far beyond the over- or underconfidence of trained pipelines.
 MIN_SLOPE, MAX_SLOPE = 1 / 20, 20.0

@@ -21,6 +21,7 @@ from .decoding import (
     DECODERS,
     NO_ENTITIES,
     OUTSIDE,
+    Calibration,
     Entities,
     check_bias,
     check_labels,
@@ -148,17 +149,22 @@ class TokenNER(TrainablePipe):
         if not any(map(len, docs)):
             return [NO_ENTITIES for _ in docs]
         lengths = np.array([len(doc) for doc in docs], dtype="int64")
-        return self.decode(self.predict_tags(docs), lengths, self.cfg["outside_bias"])
+        bias, calibration = self.cfg["outside_bias"], self.cfg["calibration"]
+        return self.decode(self.predict_tags(docs), lengths, bias, calibration)
 
     def decode(
-        self, scores: NDArray, lengths: NDArray, outside_bias: float
+        self,
+        scores: NDArray,
+        lengths: NDArray,
+        outside_bias: float,
+        calibration: Calibration | None = None,
     ) -> list[Entities]:
         """Return the entities of Docs, given the output of `predict_tags`."""
         check_bias(outside_bias)
         biased = scores.copy()
         biased[:, OUTSIDE] -= outside_bias
         tags = DECODERS[self.decoding](biased, lengths)
-        return find_entities(tags, scores, lengths, self.cfg["calibration"])
+        return find_entities(tags, scores, lengths, calibration)
 
     def predict_tags(self, docs: list[Doc]) -> NDArray:
         """Return the tag log-probabilities of the concatenated tokens of Docs, -inf for

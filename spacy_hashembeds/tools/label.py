@@ -13,6 +13,7 @@ from ..arguments import check_items, check_pipeline
 from ..components.entity_tags import forbid_tags, set_entities
 from ..components.token_ner import TokenNER
 from ..files import quote
+from ..training.annotation import check_docs
 from ..training.prediction import (
     copy_words,
     find_inputs,
@@ -54,7 +55,9 @@ def label_entities(pipelines: Iterable[Language], docs: Iterable[Doc]) -> Iterat
                 "on the same data."
             )
     needed = find_needed(found[0][1])
-    batches = minibatch(warn_missing_features(needed, filter(len, docs)), 128)
+    batches = minibatch(
+        warn_missing_features(needed, filter(len, check_docs(docs, "docs"))), 128
+    )
     return chain.from_iterable(_label_batch(batch, found) for batch in batches)
 
 

@@ -12,6 +12,7 @@ from thinc.api import Model
 from thinc.types import Ints2d
 
 from ..arguments import is_feature
+from ..files import quote
 
 #: Attributes set by components. NORM is always set, but components may change it.
 SETTABLE = (
@@ -122,6 +123,14 @@ def check_example(item: object, argument: str = "examples") -> None:
             f"'{argument}' should hold Examples or Docs, but holds a "
             f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
         )
+
+
+def check_docs(docs: Iterable[Doc], argument: str) -> Iterator[Doc]:
+    """Yield the Docs of an argument. Raise a TypeError for another item."""
+    for doc in docs:
+        if not isinstance(doc, Doc):
+            raise TypeError(f"'{argument}' should hold Docs, but holds {quote(doc)}.")
+        yield doc
 
 
 def get_reference(item: Doc | Example, argument: str = "examples") -> Doc:

@@ -103,7 +103,6 @@ def _calibrate(
     golds = list(golds)
     pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
     for name, pipe in pipes.items():
-        pipe.cfg["calibration"] = None  # possibly stale
         biases = BIASES if balance else (pipe.cfg["outside_bias"],)
         judged, f_scores, n_gold = judge_entities(nlp, name, golds, biases)
         if balance:
@@ -115,6 +114,7 @@ def _calibrate(
             pipe.cfg["calibration"] = tuple(round(number, 4) for number in fitted)
             logger.info("Calibration of '%s': %.4g, %.4g, bias %g", name, *fitted, bias)
         else:
+            pipe.cfg["calibration"] = None  # possibly stale
             warnings.warn(
                 f"Scores of '{name}' are not calibrated: of {len(scores)} entities "
                 f"predicted in {source} {is_right.sum():.0f} are right. Calibration "

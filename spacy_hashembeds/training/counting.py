@@ -166,25 +166,25 @@ def _find_uninitialized(
 ) -> list[tuple[Model, Annotation]]:
     """Return layers that need a `SymbolSource`, each with its input's annotation.
 
-    Disabled components with weights (frozen or sourced) are skipped, those without
-    are included: `spacy pretrain` disables all components before initialization.
+    Layers with weights are skipped, except an error for those of enabled components if
+    `corpus` is given. Disabled components without weights are included: `spacy
+    pretrain` disables all components before initialization.
     """
     uninitialized = []
     for name, node in walk_layers(nlp):
         found = node.attrs.get(source)
         if not isinstance(found, SymbolSource):
             continue
-        needs_source = found.get is None or corpus is None
-        is_trained = has_params(node)
-        if needs_source and (name in nlp.pipe_names or not is_trained):
-            if corpus is not None and is_trained:
-                raise ValueError(
-                    f"'nlp' should be a new pipeline, but '{name}' has weights. Create "
-                    "one by `spacy.util.load_model_from_config(nlp.config)`. To count "
-                    f"other examples than '{corpus}', then call "
-                    "`spacy_hashembeds.count_symbols`."
-                )
+        if corpus is not None and found.get is not None:
+            continue  # set from Python
+        if not has_params(node):
             uninitialized.append((node, find_annotation(nlp, name)))
+        elif corpus is not None and name in nlp.pipe_names:
+            raise ValueError(
+                f"'nlp' should be a new pipeline, but '{name}' has weights. Create one "
+                "by `spacy.util.load_model_from_config(nlp.config)`. To count other "
+                f"examples than '{corpus}', then call `spacy_hashembeds.count_symbols`."
+            )
     return uninitialized
 
 

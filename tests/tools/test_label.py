@@ -163,5 +163,7 @@ def test_earlier_components_must_not_set_entities_or_change_tokens(pipelines, na
 def test_a_single_pipeline_or_doc_must_be_in_a_list(pipelines):
     with pytest.raises(TypeError, match="'docs' should be a list"):
         label_entities(pipelines, Doc(pipelines[0].vocab))
+    with pytest.raises(TypeError, match="'docs' should hold"):
+        list(label_entities(pipelines, ["a text"]))
     with pytest.raises(TypeError, match="'nlp' should be a pipeline"):
         label_entities(["en_core_web_sm"], [])

@@ -123,6 +123,9 @@ def test_calibration_is_fitted_to_entities(nlp):
     assert get_entities(annotate(nlp, toy_ner.TEST)) == before
     # independent of the previous calibration
     assert calibrate_ner(nlp, examples) == found
+    with pytest.raises(TypeError, match="'examples'"):
+        calibrate_ner(nlp, [*examples, "a text"])
+    assert get_calibration(nlp) == found["token_ner"]
 
 
 def test_uninformative_examples_are_ignored_and_not_modified(nlp):

@@ -10,7 +10,7 @@ from spacy.tokens import Doc
 from spacy.training import Corpus, Example
 
 from ...architectures.features import check_registered
-from ...arguments import EXTENSION, check_items
+from ...arguments import EXTENSION, check_items, check_types
 from ...training.annotation import find_settable, get_reference
 from ...training.docbin import read_docs
 from ...training.features import find_features
@@ -104,10 +104,13 @@ def analyze(
         `measure_table`; "words", see `measure_words`; "has_others", True if vectors or
         n-grams are mixed in); "advice", see `advise`.
     """
+    check_types(int | float, "a number above 0 and below 1", bound=bound)
     if not 0 < bound < 1:
         raise ValueError(f"'bound' should be above 0 and below 1, but is {bound}.")
-    given = {"train": train, "dev": dev, "test": test}
-    corpora = {name: _get_golds(x, name) for name, x in given.items() if x is not None}
+    given = {split: x for split, x in (("dev", dev), ("test", test)) if x is not None}
+    corpora = {
+        name: _get_golds(x, name) for name, x in {"train": train, **given}.items()
+    }
     is_alone = config is None and model is None
     if is_alone and not overrides and isinstance(corpora["train"], Iterator):
         first = [*islice(corpora["train"], 1)]

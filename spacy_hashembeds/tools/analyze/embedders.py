@@ -14,7 +14,7 @@ from thinc.api import Config, Model
 from ...architectures.descriptions import find_table_kinds, get_descriptions
 from ...architectures.subword_embed import NAME as SUBWORDS
 from ...architectures.symbols import load_symbols
-from ...arguments import check_attributes
+from ...arguments import check_attributes, check_types
 from ...layers.tableembed import HashColumn, TableColumn
 from ...layers.vocabulary import Symbols, assign_symbols
 from ...loading import (
@@ -44,6 +44,7 @@ def load_pipeline(
     if model is not None and (config is not None or overrides):
         raise ValueError("Pass 'model', or 'config' and 'overrides', not both.")
     if model is not None:
+        check_types(Language | str | Path, "a pipeline, or its path", model=model)
         return model if isinstance(model, Language) else load_trained(model)
     name = config if isinstance(config, str | Path) else "config"
     try:

@@ -111,6 +111,7 @@ def evaluate(
         and categories are set and `task` is None.
     """
     check_integers(1, MAX_SAMPLES, samples=samples)
+    check_integers(0, seed=seed)
     if task is not None:
         check_choice((sources.NER, sources.TEXTCAT), task=task)
     gold = make_source(examples, "examples")

@@ -17,7 +17,7 @@ from tqdm import tqdm  # type: ignore[import-untyped]
 from ...arguments import check_items
 from ...files import is_pipeline, quote
 from ...loading import load_trained
-from ...training.annotation import get_reference
+from ...training.annotation import check_docs, get_reference
 from ...training.prediction import predict_examples
 from ..prepare.columns import ColumnFormat
 from ..prepare.readers import read_annotated
@@ -115,7 +115,9 @@ def pair_examples(
     """Pair predictions with gold docs, without empty predictions. After the last pair,
     refuse documents with different words.
     """
-    pairs = zip_longest(filter(len, predicted), map(get_reference, golds))
+    pairs = zip_longest(
+        filter(len, check_docs(predicted, name)), map(get_reference, golds)
+    )
     found = []
     for number, pair in enumerate(pairs):
         words = [[token.text for token in doc or ()] for doc in pair]

@@ -63,6 +63,8 @@ class ColumnFormat:
     features: Mapping[str, ColumnId] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
+        if self.separator == "":
+            raise ValueError("'separator' should not be empty. Omit it for spaces.")
         if self.quotes and not self.separator:
             raise ValueError("'quotes' needs a 'separator', such as a comma.")
         check_choice(("sentence", "document"), group=self.group)

@@ -10,7 +10,7 @@ from spacy.training import Corpus, Example
 from spacy.training.corpus import FILE_TYPE
 from spacy.vocab import Vocab
 
-from ...arguments import EXTENSION
+from ...arguments import EXTENSION, check_features, check_integers, check_items
 from ...files import is_pipeline
 from ...training.docbin import read_docs
 from ...training.features import keep_features
@@ -57,14 +57,16 @@ def create_iob_reader(
     RAISES (ValueError): If there is no path, or a setting is invalid; on reading, with
         file and line, if a row can't be parsed.
     """
+    check_integers(0, limit=limit)
+    names = check_features(features=[EXTENSION + name for name in features])
     columns = (word_column, tag_column, encoding, group, sentence_column, quotes)
     layout, file = ColumnFormat(separator, *columns, features), _check_file(path)
 
     def read_examples(nlp: Language) -> Iterator[Example]:
-        documents = islice(read_documents(file, layout), max(limit, 0) or None)
+        documents = islice(read_documents(file, layout), limit or None)
         docs = (make_doc(nlp.vocab, document) for document in documents)
         for example in Corpus(file).make_examples(nlp, docs):
-            keep_features(example, [EXTENSION + name for name in features])
+            keep_features(example, names)
             yield example
 
     return read_examples
@@ -104,12 +106,18 @@ def create_labelled_texts_reader(
         be parsed.
     """
     label = [label_column] if isinstance(label_column, str) else label_column
+    check_integers(0, limit=limit)
+    check_items("names of columns", text_columns=text_columns, label_column=label)
+    if labels is not None:
+        check_items("labels", labels=labels)
+    if not (text_columns and label):
+        raise ValueError("'text_columns' and 'label_column' should not be empty.")
     layout = TextFormat(text_columns, label, separator, encoding, quotes)
     file = _check_file(path)
 
     def read_examples(nlp: Language) -> Iterator[Example]:
         texts = read_labelled(file, layout, labels)
-        for labelled in islice(texts, max(limit, 0) or None):
+        for labelled in islice(texts, limit or None):
             reference = make_text_doc(nlp, labelled)
             predicted = reference.copy()
             predicted.cats = {}

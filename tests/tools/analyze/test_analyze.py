@@ -114,6 +114,9 @@ def test_configs_and_pipelines_in_memory(files, docs):
         ({"overrides": {"nlp.lang": "nl"}, "model": BLANK}, "'model'.*'overrides'"),
         ({"bound": 0}, "'bound' should be above 0 and below 1, but is 0"),
         ({"bound": 1}, "'bound' should be above 0 and below 1, but is 1"),
+        ({"bound": "0.1"}, "'bound' should be"),
+        ({"train": None}, "'train' should be"),
+        ({"model": 3}, "'model' should be"),
     ],
 )
 def test_errors_name_the_argument(arguments, message):

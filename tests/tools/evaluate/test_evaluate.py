@@ -70,9 +70,12 @@ def test_other_sources_are_refused(nlp, train, argument):
     for source in (7, train[0], *([nlp] if argument in ("examples", "train") else [])):
         with pytest.raises(TypeError, match=f"'{argument}' should be"):
             evaluate(**{**sources, argument: source})
+    held = "predictions" if argument in ("nlp", "against") else argument
+    with pytest.raises(TypeError, match=f"'{held}' should hold"):
+        evaluate(**{**sources, argument: [7]})
 
 
-@pytest.mark.parametrize("settings", [{"samples": 0}, {"samples": 10**6}])
+@pytest.mark.parametrize("settings", [{"samples": 0}, {"samples": 10**6}, {"seed": -1}])
 def test_invalid_draws_are_refused_before_reading(nlp, settings):
     def read():
         raise AssertionError

@@ -76,7 +76,7 @@ def test_reads_no_further_than_the_limit(create, text, tmp_path, nlp):
     path = write(tmp_path, "own.csv", text)
     reader = create(path=path, limit=2)
     assert [len(list(reader(nlp))) for _ in range(2)] == [2, 2]
-    for limit in (4, 0, -1):  # 0 and -1: no limit
+    for limit in (4, 0):  # 0: no limit
         with pytest.raises(ValueError, match=rf"own\.csv:{text.count(chr(10))}: "):
             list(create(path=path, limit=limit)(nlp))
 
@@ -115,6 +115,26 @@ def test_readers_check_their_path_when_made(name, tmp_path):
         create(path=tmp_path / "gone")
     with pytest.raises(ValueError, match="'path' should be a file"):
         create(path=tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("name", "settings"),
+    [
+        ("IOB", {"limit": -1}),
+        ("IOB", {"separator": ""}),
+        ("IOB", {"features": {"a b": 0}}),
+        ("LabelledTexts", {"limit": -1}),
+        ("LabelledTexts", {"text_columns": "text"}),
+        ("LabelledTexts", {"text_columns": []}),
+        ("LabelledTexts", {"label_column": []}),
+        ("LabelledTexts", {"labels": "AB"}),
+    ],
+)
+def test_readers_check_their_settings_when_made(name, settings, tmp_path):
+    create = registry.readers.get(f"spacy-hashembeds.{name}Corpus.v1")
+    (argument,) = settings
+    with pytest.raises((TypeError, ValueError), match=f"'{argument}'"):
+        create(path=write(tmp_path, "own.csv", TEXT), **settings)
 
 
 BODY = {"text_columns": ["body"], "label_column": "topic"}
