@@ -26,6 +26,7 @@ from ..components.decoding import (
 )
 from ..components.entity_tags import read_truth
 from ..components.token_ner import TokenNER
+from ..files import quote
 from .counting import get_reader
 from .prediction import predict_examples
 
@@ -62,7 +63,11 @@ def create_calibrate_ner(
 
 
 def calibrate_ner(
-    nlp: Language, examples: Iterable[Example | Doc], *, balance: bool = False
+    nlp: Language,
+    examples: Iterable[Example | Doc],
+    *,
+    balance: bool = False,
+    held_out: Iterable[tuple[Language, Iterable[Example | Doc]]] = (),
 ) -> dict[str, Calibration | None]:
     """Calibrate the scores of each `token_ner` in a trained pipeline.
 
@@ -78,13 +83,19 @@ def calibrate_ner(
     balance (bool): Choose `cfg["outside_bias"]` too (see `TokenNER`), from -2 to 6: the
         value nearest to 0 whose F1 is within 0.25 / sqrt(number of gold entities), at
         least half a point, of the best.
+    held_out (Iterable[tuple[Language, Iterable[Example | Doc]]]): Further pipelines
+        with the same components, each trained without some of the training docs, and
+        these docs. Their scores are fitted too, but not the bias. Use it if `examples`
+        share documents with the training set, or are of another kind than your texts.
     RETURNS (dict[str, tuple[float, float] | None]): Slope and offset by component name,
         or None if not calibrated.
-    RAISES (ValueError): If there is no `token_ner`.
+    RAISES (ValueError): If there is no `token_ner`, or a pipeline of `held_out` lacks
+        one with the same name.
     """
     check_pipeline(nlp)
     check_items("Examples or Docs", examples=examples)
-    return _calibrate(nlp, examples, "'examples'", balance)
+    check_items("pairs of a pipeline and docs", held_out=held_out)
+    return _calibrate(nlp, examples, "'examples'", balance, held_out=[*held_out])
 
 
 def _calibrate(
@@ -93,6 +104,7 @@ def _calibrate(
     source: str,
     balance: bool,
     frozen: Sequence[str] = (),
+    held_out: Sequence[tuple[Language, Iterable[Example | Doc]]] = (),
 ) -> dict[str, Calibration | None]:
     pipes = {name: p for name, p in nlp.pipeline if isinstance(p, TokenNER)}
     if not pipes:
@@ -101,14 +113,21 @@ def _calibrate(
             "remove 'spacy-hashembeds.calibrate_ner.v1'."
         )
     golds = list(golds)
+    others = [_check_held_out(item, pipes) for item in held_out]
     pipes = {name: pipe for name, pipe in pipes.items() if name not in frozen}
     for name, pipe in pipes.items():
         biases = BIASES if balance else (pipe.cfg["outside_bias"],)
         judged, f_scores, n_gold = judge_entities(nlp, name, golds, biases)
-        if balance:
-            pipe.cfg["outside_bias"] = choose_bias(f_scores, n_gold)
-        bias = pipe.cfg["outside_bias"]
-        scores, is_right = np.array(judged[biases.index(bias)]).reshape(-1, 2).T
+        bias = choose_bias(f_scores, n_gold) if balance else biases[0]
+        scored = judged[biases.index(bias)]
+        for other, docs in others:
+            other_pipe: Any = other.get_pipe(name)
+            (found,), *_ = judge_entities(
+                other, name, docs, (other_pipe.cfg["outside_bias"],)
+            )
+            scored += found
+        scores, is_right = np.array(scored).reshape(-1, 2).T
+        pipe.cfg["outside_bias"] = bias
         if 0 < is_right.sum() < len(scores):
             fitted = fit_calibration(scores, is_right)
             pipe.cfg["calibration"] = tuple(round(number, 4) for number in fitted)
@@ -122,6 +141,24 @@ def _calibrate(
                 stacklevel=3,
             )
     return {name: pipe.cfg["calibration"] for name, pipe in pipes.items()}
+
+
+def _check_held_out(item: Any, names: Iterable[str]) -> tuple[Language, list]:
+    """Check an item of `held_out`, and list its docs."""
+    if not (isinstance(item, tuple) and len(item) == 2):
+        raise TypeError(
+            "'held_out' should hold pairs of a pipeline and docs, (nlp, docs), but "
+            f"holds {quote(item)}."
+        )
+    nlp, docs = item
+    check_pipeline(nlp)
+    found = [name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER)]
+    if missing := ", ".join({*names}.difference(found)):
+        raise ValueError(
+            f"A pipeline of 'held_out' should have {missing}, as 'nlp', but its "
+            f"'token_ner' are {', '.join(found) or 'none'}. Train all with one config."
+        )
+    return nlp, list(docs)
 
 
 def fit_calibration(scores: NDArray, is_right: NDArray) -> Calibration:

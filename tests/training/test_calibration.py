@@ -147,6 +147,28 @@ def test_uninformative_examples_are_ignored_and_not_modified(nlp):
     assert calibrate_ner(nlp, examples) == found != expected
 
 
+def test_scores_of_pipelines_on_held_out_docs_are_pooled(nlp):
+    """With the bias of each."""
+    sources = [(nlp, toy_ner.TEST)]
+    for bias, text in enumerate(["Anna|PER lives", "in Paris|LOC"]):
+        other = train(make_pipeline(), [text], steps=9)
+        other.get_pipe("token_ner").cfg["outside_bias"] = float(bias)
+        sources.append((other, DATED))
+    judged = []
+    for each, texts in sources:
+        bias = each.get_pipe("token_ner").cfg["outside_bias"]
+        golds = make_examples(each, texts)
+        judged += judge_entities(each, "token_ner", golds, [bias])[0][0]
+    expected = fit_calibration(*np.array(judged).T)
+    own, *held_out = ((each, make_examples(each, texts)) for each, texts in sources)
+    found = calibrate_ner(*own, held_out=iter(held_out))
+    assert found == {"token_ner": pytest.approx(expected, abs=1e-3)}
+    assert found != calibrate_ner(*own)
+    for wrong, error in (([nlp], TypeError), ([(spacy.blank("en"), [])], ValueError)):
+        with pytest.raises(error, match="'held_out'"):
+            calibrate_ner(*own, held_out=wrong)
+
+
 def test_each_token_ner_is_calibrated_after_preceding_components(nlp):
     examples = make_examples(nlp, DATED)
     expected = calibrate_ner(nlp, examples)["token_ner"]
