@@ -1,7 +1,7 @@
 """Fit the bias of O of a trained `token_ner`, and calibrate its entity scores."""
 
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from ..components.decoding import (
 from ..components.entity_tags import read_truth
 from ..components.token_ner import TokenNER
 from ..files import quote
+from .annotation import get_reference
 from .counting import get_reader
 from .prediction import predict_examples
 
@@ -87,15 +88,18 @@ def calibrate_ner(
         with the same components, each trained without some of the training docs, and
         these docs. Their scores are fitted too, but not the bias. Use it if `examples`
         share documents with the training set, or are of another kind than your texts.
+        On small corpora, such pipelines are less precise, and scores become too low.
     RETURNS (dict[str, tuple[float, float] | None]): Slope and offset by component name,
         or None if not calibrated.
-    RAISES (ValueError): If there is no `token_ner`, or a pipeline of `held_out` lacks
-        one with the same name.
+    RAISES (ValueError): If there is no `token_ner`, or a pipeline of `held_out` has
+        none of the same name and with common labels.
     """
     check_pipeline(nlp)
     check_items("Examples or Docs", examples=examples)
     check_items("pairs of a pipeline and docs", held_out=held_out)
-    return _calibrate(nlp, examples, "'examples'", balance, held_out=[*held_out])
+    held_out = [*held_out]
+    source = "'examples' and 'held_out'" if held_out else "'examples'"
+    return _calibrate(nlp, examples, source, balance, held_out=held_out)
 
 
 def _calibrate(
@@ -143,22 +147,28 @@ def _calibrate(
     return {name: pipe.cfg["calibration"] for name, pipe in pipes.items()}
 
 
-def _check_held_out(item: Any, names: Iterable[str]) -> tuple[Language, list]:
+def _check_held_out(item: Any, pipes: Mapping[str, TokenNER]) -> tuple[Language, list]:
     """Check an item of `held_out`, and list its docs."""
-    if not (isinstance(item, tuple) and len(item) == 2):
+    is_pair = isinstance(item, tuple | list) and len(item) == 2
+    if not (is_pair and isinstance(item[0], Language)):
         raise TypeError(
-            "'held_out' should hold pairs of a pipeline and docs, (nlp, docs), but "
-            f"holds {quote(item)}."
+            "'held_out' should be a list of pairs of a pipeline and gold Docs, "
+            f"[(nlp, docs), …], but holds {quote(item)}."
         )
     nlp, docs = item
-    check_pipeline(nlp)
-    found = [name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER)]
-    if missing := ", ".join({*names}.difference(found)):
-        raise ValueError(
-            f"A pipeline of 'held_out' should have {missing}, as 'nlp', but its "
-            f"'token_ner' are {', '.join(found) or 'none'}. Train all with one config."
-        )
-    return nlp, list(docs)
+    check_items("gold Docs", held_out=docs)
+    docs = list(docs)
+    golds = [get_reference(item, "held_out") for item in docs]
+    if not any(gold.has_annotation("ENT_IOB") for gold in golds):
+        raise ValueError("'held_out' should hold Docs with entities, but one has none.")
+    for name, pipe in pipes.items():
+        other = nlp.get_pipe(name) if nlp.has_pipe(name) else None
+        if not (isinstance(other, TokenNER) and {*other.labels} & {*pipe.labels}):
+            raise ValueError(
+                f"A pipeline of 'held_out' should have the 'token_ner' '{name}', with "
+                "labels of 'nlp'. Train all with one config."
+            )
+    return nlp, docs
 
 
 def fit_calibration(scores: NDArray, is_right: NDArray) -> Calibration:

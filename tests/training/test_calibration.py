@@ -164,8 +164,16 @@ def test_scores_of_pipelines_on_held_out_docs_are_pooled(nlp):
     found = calibrate_ner(*own, held_out=iter(held_out))
     assert found == {"token_ner": pytest.approx(expected, abs=1e-3)}
     assert found != calibrate_ner(*own)
-    for wrong, error in (([nlp], TypeError), ([(spacy.blank("en"), [])], ValueError)):
-        with pytest.raises(error, match="'held_out'"):
+    golds = make_examples(nlp, DATED)
+    for wrong in (nlp, [nlp], [(golds, nlp)], [(nlp, "a.spacy")], [(nlp, ["a text"])]):
+        with pytest.raises(TypeError, match="'held_out'"):
+            calibrate_ner(*own, held_out=wrong)
+    for wrong in (
+        [(spacy.blank("en"), golds)],
+        [(nlp, [])],
+        [(nlp, [nlp.make_doc("Anna")])],
+    ):
+        with pytest.raises(ValueError, match="'held_out'"):
             calibrate_ner(*own, held_out=wrong)
 
 

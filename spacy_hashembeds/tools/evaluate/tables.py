@@ -91,7 +91,11 @@ def _warn_of_entities(data: _Data) -> Iterator[str]:
         yield (
             f"'{setting['model']}' predicts {', '.join(sorted(predicted)) or 'nothing'}"
             f", and '{setting['test']}' has {', '.join(sorted(gold))}: no common type. "
-            "Does the pipeline have a trained component such as 'ner'?"
+            + (
+                "Rename the types of one of them."
+                if predicted
+                else "Does the pipeline have a trained component such as 'ner'?"
+            )
         )
     tested = joined and joined["difference"]
     if tested and abs(tested["difference"]) > 0.01 and tested["p_value"] < 0.05:

@@ -146,7 +146,7 @@ def write_splits(
             if not len(doc_bin):
                 raise ValueError(
                     f"The {split} split is empty: its file has no document, or too few "
-                    f"to draw one in ten. Pass another --{split}."
+                    f"to draw one in ten. Pass a --{split} file with documents."
                 )
             doc_bin.to_disk(stack.enter_context(replacing(written[split])))
             del doc_bin  # free its memory before making the next
