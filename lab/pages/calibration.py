@@ -64,8 +64,7 @@ def score_entities(nlp: Language, golds: Sequence[Doc]) -> ScoredEntities:
     entities are found with the fitted `outside_bias`.
     """
     (name,) = (name for name, pipe in nlp.pipeline if isinstance(pipe, TokenNER))
-    pipe: Any = nlp.get_pipe(name)
-    (scored,), _, _ = judge_entities(nlp, name, golds, [pipe.cfg["outside_bias"]])
+    (scored,), _, _ = judge_entities(nlp, name, golds)
     scores, is_right = np.array(scored).reshape(-1, 2).T
     return scores, is_right.astype(bool)
 

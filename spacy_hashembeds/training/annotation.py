@@ -1,6 +1,7 @@
 """Annotate Docs as the preceding components of a pipeline do."""
 
 from collections.abc import Iterable, Iterator, Sequence
+from types import UnionType
 from typing import NamedTuple
 
 import numpy as np
@@ -12,7 +13,6 @@ from thinc.api import Model
 from thinc.types import Ints2d
 
 from ..arguments import is_feature
-from ..files import quote
 
 #: Attributes set by components. NORM is always set, but components may change it.
 SETTABLE = (
@@ -118,19 +118,24 @@ def walk_layers(nlp: Language) -> Iterator[tuple[str, Model]]:
 
 def check_example(item: object, argument: str = "examples") -> None:
     """Raise a TypeError if an item of an argument is not an Example or Doc."""
-    if not isinstance(item, Example | Doc):
-        raise TypeError(
-            f"'{argument}' should hold Examples or Docs, but holds a "
-            f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
-        )
+    _check_item(item, argument, Example | Doc, "Examples or Docs")
 
 
 def check_docs(docs: Iterable[Doc], argument: str) -> Iterator[Doc]:
     """Yield the Docs of an argument. Raise a TypeError for another item."""
     for doc in docs:
-        if not isinstance(doc, Doc):
-            raise TypeError(f"'{argument}' should hold Docs, but holds {quote(doc)}.")
+        _check_item(doc, argument, Doc, "Docs")
         yield doc
+
+
+def _check_item(
+    item: object, argument: str, types: type | UnionType, expected: str
+) -> None:
+    if not isinstance(item, types):
+        raise TypeError(
+            f"'{argument}' should hold {expected}, but holds a "
+            f"{type(item).__name__}. Make Docs with `nlp.make_doc`."
+        )
 
 
 def get_reference(item: Doc | Example, argument: str = "examples") -> Doc:

@@ -125,11 +125,7 @@ def _calibrate(
         bias = choose_bias(f_scores, n_gold) if balance else biases[0]
         scored = judged[biases.index(bias)]
         for other, docs in others:
-            other_pipe: Any = other.get_pipe(name)
-            (found,), *_ = judge_entities(
-                other, name, docs, (other_pipe.cfg["outside_bias"],)
-            )
-            scored += found
+            scored += judge_entities(other, name, docs)[0][0]
         scores, is_right = np.array(scored).reshape(-1, 2).T
         pipe.cfg["outside_bias"] = bias
         if 0 < is_right.sum() < len(scores):
@@ -209,13 +205,14 @@ def judge_entities(
     nlp: Language,
     name: str,
     golds: Iterable[Example | Doc],
-    biases: Sequence[float],
+    biases: Sequence[float] = (),
 ) -> tuple[list[Judged], list[float], int]:
-    """Judge the entities predicted with each bias, except on tokens with missing
-    annotation. Return them; F1 with each bias, including entities set by preceding
-    components; and the number of gold entities.
+    """Judge the entities predicted with each bias, by default the fitted one, except on
+    tokens with missing annotation. Return them; F1 with each bias, including entities
+    set by preceding components; and the number of gold entities.
     """
     pipe: Any = nlp.get_pipe(name)
+    biases = biases or (pipe.cfg["outside_bias"],)
     types = {label: k for k, label in enumerate(pipe.labels)}
     judged: list[Judged] = [[] for _ in biases]
     before: list[bool] = []

@@ -107,9 +107,10 @@ def analyze(
     check_types(int | float, "a number above 0 and below 1", bound=bound)
     if not 0 < bound < 1:
         raise ValueError(f"'bound' should be above 0 and below 1, but is {bound}.")
-    given = {split: x for split, x in (("dev", dev), ("test", test)) if x is not None}
-    corpora = {
-        name: _get_golds(x, name) for name, x in {"train": train, **given}.items()
+    corpora = {"train": _get_golds(train, "train")}
+    others = {"dev": dev, "test": test}
+    corpora |= {
+        name: _get_golds(x, name) for name, x in others.items() if x is not None
     }
     is_alone = config is None and model is None
     if is_alone and not overrides and isinstance(corpora["train"], Iterator):

@@ -88,14 +88,11 @@ def _warn_of_entities(data: _Data) -> Iterator[str]:
     if not data["ents_support"]:
         yield f"There is no gold entity in '{setting['test']}'."
     elif data["ents_r"] == 0 and not gold & predicted:
+        question = "Does the pipeline have a trained component such as 'ner'?"
         yield (
             f"'{setting['model']}' predicts {', '.join(sorted(predicted)) or 'nothing'}"
             f", and '{setting['test']}' has {', '.join(sorted(gold))}: no common type. "
-            + (
-                "Rename the types of one of them."
-                if predicted
-                else "Does the pipeline have a trained component such as 'ner'?"
-            )
+            f"{'Rename the types of one of them.' if predicted else question}"
         )
     tested = joined and joined["difference"]
     if tested and abs(tested["difference"]) > 0.01 and tested["p_value"] < 0.05:
